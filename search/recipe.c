@@ -208,11 +208,13 @@ static void add_row(struct fr_recipe *recipe, const char *key, const char *value
 
 void fr_recipe_choose(const struct fr_job *job, int64_t ranks, bool lossy,
                       struct fr_recipe *recipe) {
+    const struct fr_levels levels =
+        fr_levels_take(&job->cluster.levels, ranks, FR_UNITS_SEGMENTS);
     const struct from from = {
         .job = job,
         .t = job->workload.kind == &fr_kind_transformer ? &job->workload.transformer : NULL,
         .ranks = ranks,
-        .node = fr_levels_take(&job->cluster.levels, ranks, FR_UNITS_SEGMENTS).level[0].ranks,
+        .node = levels.level[fr_levels_near(&levels)].ranks,
         .lossy = lossy};
     *recipe = (struct fr_recipe){.chosen = true};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

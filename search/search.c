@@ -219,7 +219,7 @@ static void work(void *argument, int64_t number) {
     int64_t begin = c->begin + (c->first + number) * c->piece_size, end = begin + c->piece_size;
     if (end > c->end) end = c->end;
     begin_piece(piece);
-    for (int64_t i = begin; i < end; i++) look_at(c, desk, i, piece);
+    for (int64_t i = begin; i < end; i = desk->at.next) look_at(c, desk, i, piece);
     atomic_flag_clear(&desk->taken);
     fr_progress_add(c->progress, 1);
 }

@@ -7,6 +7,7 @@
 
 #include "models/job/assume.h"
 #include "search/equivalent.h"
+#include "search/repeats.h"
 #include "search/vary.h"
 
 enum { RANKS_MOST = 1000000000 };
@@ -42,6 +43,7 @@ fr_status fr_space_make(const char *ranks, const char *const *vary, int n_vary,
         while (d-- > 0 && space->dimension[d].key != key) {
         }
         space->digit_of[space->n_watched] = d;
+        space->needs_of[space->n_watched] = key->needs;
         space->watched[space->n_watched++] = k;
         space->asked |= key->needs;
         space->cp_watched = space->cp_watched || k == FR_PLAN_KEY_cp;
@@ -138,26 +140,29 @@ static bool has_default(const struct fr_space *space, const struct fr_plan_key *
                    key->size);
 }
 
-/* Keys that nothing reads go back to their defaults, and what hangs on these in turn; false where another
- * configuration says the same. */
-static bool resolve(const struct fr_space *space, const struct fr_workload *model,
-                    const size_t *digit, fr_plan_key_set which, struct fr_plan *plan) {
+/* Keys that nothing reads go back to their defaults, and what hangs on these in turn.
+ * @param[out] lacks  needs of that dimension's key that do not hold
+ * @return -1, or the dimension by which another configuration says the same */
+static int resolve(const struct fr_space *space, const struct fr_workload *model,
+                   const size_t *digit, fr_plan_key_set which, struct fr_plan *plan,
+                   uint64_t *lacks) {
     uint64_t missing = fr_plan_missing_of(space->asked, model, plan), before;
     const uint64_t mistakes = missing & fr_plan_needs_refused;
     do {
         before = missing;
         for (int i = 0; i < space->n_watched; i++) {
+            *lacks = space->needs_of[i] & missing;
+            if (!*lacks || !(which >> space->watched[i] & 1)) continue;
             const struct fr_plan_key *key = &fr_plan_keys[space->watched[i]];
-            if (!(key->needs & missing) || !(which >> space->watched[i] & 1)) continue;
             int d = space->digit_of[i];
-            if (d >= 0 && !is_first_idle(space, model, d, digit[d], plan)) return false;
+            if (d >= 0 && !is_first_idle(space, model, d, digit[d], plan)) return d;
             if (key->needs & mistakes) plan->resolved |= FR_PLAN_KEY_BIT(space->watched[i]);
             if (has_default(space, key, plan)) continue;
             fr_plan_key_copy(key, &space->plain, plan);
             missing = fr_plan_missing_of(space->asked, model, plan);
         }
     } while (missing != before);
-    return true;
+    return -1;
 }
 
 /* The value of a key by which @p plan equals another plan becomes the default.  False where the varied key also has
@@ -319,6 +324,18 @@ static bool step(const struct fr_space *space, struct fr_space_cursor *at) {
     return false;
 }
 
+/* As resolve; true where another configuration says the same.  Nothing is passed over where a job fills in what is usual:
+ * that may hang on any key. */
+static bool repeats(const struct fr_space *space, const struct fr_workload *model,
+                    const struct fr_job *job, fr_plan_key_set which, struct fr_space_cursor *at,
+                    struct fr_plan *plan) {
+    uint64_t lacks;
+    int d = resolve(space, model, at->digit, which, plan, &lacks);
+    if (d >= 0 && !(job && job->usual) && !at->alone)
+        fr_repeats_pass(space, model, d, lacks, at);
+    return d >= 0;
+}
+
 /* A configuration is a number in mixed radix: its digits choose a value for each varied key, the last key fastest. So
  * a space of 1e12 plans needs no list, threads share it by ranges, and a checkpoint names a plan by one number.
  *
@@ -333,13 +350,14 @@ bool fr_space_plan_after(const struct fr_space *space, const struct fr_workload 
         space->completes ? fr_space_job(space, space->completes, index) : NULL;
     if (!at->begun || index != at->index + 1 || !step(space, at)) jump(space, index, at);
     at->index = index;
+    at->next = index + 1;
     *plan = at->plan;
     plan->resolved = FR_PLAN_RESOLVED;
     if (!take_order(space, plan)) return false;
-    if (space->cp_watched && !resolve(space, model, digit, of_mesh, plan)) return false;
+    if (space->cp_watched && repeats(space, model, job, of_mesh, at, plan)) return false;
     *mesh_fits = fill_mesh(space, space->ranks[at->rank], plan);
     complete(job, plan);
-    if (space->n_watched > 0 && !resolve(space, model, digit, ~of_mesh, plan)) return false;
+    if (space->n_watched > 0 && repeats(space, model, job, ~of_mesh, at, plan)) return false;
     if (space->n_watched > 0) complete(job, plan);
     if (*mesh_fits && repeats_grids(space, model, digit, plan)) return false;
     if (*mesh_fits && !take_uniform(space, model, plan)) return false;
@@ -349,7 +367,7 @@ bool fr_space_plan_after(const struct fr_space *space, const struct fr_workload 
 
 bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model, int64_t index,
                    struct fr_plan *plan, bool *mesh_fits) {
-    struct fr_space_cursor at = {.begun = false};
+    struct fr_space_cursor at = {.begun = false, .alone = true};
     return fr_space_plan_after(space, model, index, &at, plan, mesh_fits);
 }
 

@@ -49,7 +49,8 @@ struct fr_space {
     int64_t n_variants; /**< at least 1 */
     fr_plan_key_set varied; /**< keys of the dimensions */
     int watched[FR_PLAN_KEYS],
-        digit_of[FR_PLAN_KEYS]; /**< keys that may be idle; their dimension, -1 */
+        digit_of[FR_PLAN_KEYS];      /**< keys that may be idle; their dimension, -1 */
+    uint64_t needs_of[FR_PLAN_KEYS]; /**< and their needs */
     int n_watched;
     uint64_t asked;          /**< needs of the watched keys */
     bool cp_watched;         /**< it is of the mesh, and settled before the mesh is filled */
@@ -93,12 +94,18 @@ bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model
 /** Where somebody is who goes through a space: {.begun = false} before. */
 struct fr_space_cursor {
     bool begun;
-    int64_t index;
+    int64_t index, next;              /**< next: all between them repeat others */
     size_t rank, digit[FR_PLAN_KEYS]; /**< number of its ranks, and of each dimension's value */
     struct fr_plan plan;              /**< with these values, nothing else done to it */
+    bool alone;                       /**< he asks for one configuration and goes nowhere */
+    /** The model that `passes` is of: of a dimension, needs of its key that hang on keys varied before it alone
+     *  (search/repeats.h). */
+    const struct fr_workload *model;
+    bool knows_passes;
+    uint64_t passes[FR_PLAN_KEYS];
 };
 
-/** The same; from the configuration before, a step is cheaper than to begin anew. */
+/** The same; from the configuration before, or to at->next, a step is cheaper than to begin anew. */
 bool fr_space_plan_after(const struct fr_space *space, const struct fr_workload *model,
                          int64_t index, struct fr_space_cursor *at, struct fr_plan *plan,
                          bool *mesh_fits);

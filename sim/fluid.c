@@ -124,10 +124,10 @@ static void soil(struct fr_fluid *f, int32_t link) {
     f->dirty[f->n_dirty++] = link;
 }
 
-/* Nobody else uses the links of @p slot, which has not joined them. */
-static bool way_is_free(const struct fr_fluid *f, int32_t slot) {
-    const struct use *uses = uses_of(f, slot);
-    for (int32_t k = 0; k < f->flows[slot].n_uses; k++)
+bool fr_fluid_is_free(const struct fr_fluid *f, const struct fr_link_use *uses,
+                      int32_t n_uses) {
+    if (f->ends.n == 0) return true;
+    for (int32_t k = 0; k < n_uses; k++)
         if (f->links[uses[k].link].first >= 0) return false;
     return true;
 }
@@ -217,9 +217,8 @@ static void set_rate(struct fr_fluid *f, int32_t slot, double rate_B_per_s) {
     flow->left_B = left_B > 0 ? left_B : 0;
     flow->since_s = f->now_s;
     flow->rate_B_per_s = rate_B_per_s;
-    fr_events_move(
-        &f->ends, f->ends.place[slot],
-        (struct fr_event){f->now_s + flow->left_B / rate_B_per_s, flow->order, slot});
+    fr_events_move(&f->ends, f->ends.place[slot],
+                   fr_event_make(f->now_s + flow->left_B / rate_B_per_s, flow->order, slot));
 }
 
 /* The bottleneck: the link whose share for each of its flows is the least,
@@ -300,10 +299,10 @@ bool fr_fluid_start(struct fr_fluid *f, int64_t tag, double size_B, double alone
     for (int32_t k = 0; k < n_uses; k++)
         uses_of(f, slot)[k] = (struct use){.link = uses[k].link, .weight = uses[k].weight};
     /* With every link to itself it hinders nobody and needs no filling. */
-    bool free_way = way_is_free(f, slot);
+    bool free_way = fr_fluid_is_free(f, uses, n_uses);
     if (free_way) flow->rate_B_per_s = alone_B_per_s;
     double end_s = free_way ? f->now_s + size_B / alone_B_per_s : INFINITY;
-    fr_events_push(&f->ends, (struct fr_event){end_s, flow->order, slot});
+    fr_events_push(&f->ends, fr_event_make(end_s, flow->order, slot));
     join(f, slot, free_way);
     return true;
 }
@@ -311,7 +310,7 @@ bool fr_fluid_start(struct fr_fluid *f, int64_t tag, double size_B, double alone
 /* The heap is ordered by time and then by the order in which flows started, so that equal ends come in a fixed order. */
 double fr_fluid_next_s(struct fr_fluid *f) {
     resolve(f);
-    return f->ends.n ? f->ends.heap[0].time_s : INFINITY;
+    return f->ends.n ? fr_event_time_s(f->ends.heap[0]) : INFINITY;
 }
 
 void fr_fluid_advance(struct fr_fluid *f, double now_s) {
@@ -322,8 +321,8 @@ void fr_fluid_advance(struct fr_fluid *f, double now_s) {
 int64_t fr_fluid_finish(struct fr_fluid *f, bool *slowed) {
     resolve(f);
     struct fr_event end = fr_events_take(&f->ends, 0);
-    int32_t slot = end.what;
-    if (end.time_s > f->now_s) f->now_s = end.time_s;
+    int32_t slot = fr_event_what(end);
+    f->now_s = fr_larger(f->now_s, fr_event_time_s(end));
     *slowed = f->flows[slot].slowed;
     leave(f, slot);
     f->free_slots[f->n_free++] = slot;
@@ -333,7 +332,7 @@ int64_t fr_fluid_finish(struct fr_fluid *f, bool *slowed) {
 int32_t fr_fluid_rates(struct fr_fluid *f, int32_t max, int64_t *tag, double *rate_B_per_s) {
     resolve(f);
     for (int32_t k = 0; k < f->ends.n && k < max; k++) {
-        const struct flow *flow = &f->flows[f->ends.heap[k].what];
+        const struct flow *flow = &f->flows[fr_event_what(f->ends.heap[k])];
         tag[k] = flow->tag;
         rate_B_per_s[k] = flow->rate_B_per_s;
     }

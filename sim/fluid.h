@@ -28,6 +28,10 @@ void fr_fluid_reset(struct fr_fluid *fluid);
 double fr_fluid_alone_B_per_s(const struct fr_fluid *fluid, const struct fr_link_use *uses,
                               int32_t n_uses);
 
+/** Does no flow under way use any of these links? */
+bool fr_fluid_is_free(const struct fr_fluid *fluid, const struct fr_link_use *uses,
+                      int32_t n_uses);
+
 /** Start a flow of @p size_B > 0 at the current time, to be known by @p tag.
  *  @param alone_B_per_s  fr_fluid_alone_B_per_s of its links, which those who start many know
  *  @return false when memory is exhausted. */

@@ -303,7 +303,7 @@ static fr_status spell_out(struct builder *b, const struct fr_operation *comm, i
 }
 
 static void add_collective(struct builder *b, const struct fr_operation *comm, int32_t micro) {
-    bool tp = comm->axis == FR_AXIS_TP;
+    bool tp = comm->pass != FR_PASS_ONCE; /* of a pass; else gradients */
     struct fr_class_price price = {.size_B = comm->size};
     int part = tp ? FR_PRICE_TP : FR_PRICE_GRADIENTS;
     if (b->cost.group[comm->axis]->n_ranks <= 1 || comm->times <= 0 || b->status != FR_OK)

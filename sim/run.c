@@ -30,7 +30,7 @@ struct timed { /* what a run with some things switched off needs */
     struct fr_stage_use *use; /* [n_ranks]: of the last run with everything */
 };
 
-/* Differences of rounding grow where messages hold up one another (models/outcome/message_lines.h), so passes take
+/* Differences of rounding grow where messages hold up one another (models/outcome/messages/message_lines.h), so passes take
  * there what the recurrence says to the last bit; the sum of their parts may differ in it. */
 static void round_alike(const struct timed *t, int with) {
     for (int32_t c = 0; c < t->program->n_classes; c++) {
@@ -61,10 +61,6 @@ static fr_status run_with(const void *context, int with, struct fr_pipeline_time
     FR_TRY(t->network->run(&t->work, t->state, t->class_s, t->start_s, t->end_s,
                            &times->makespan_s, err));
     fr_progress_add(t->progress, 1);
-    if (!times->gradient_exposed_s) return FR_OK;
-    fr_record_use(t->program, t->price, t->start_s, t->end_s, t->blocking, t->use);
-    for (int32_t i = 0; i < t->program->n_ranks; i++)
-        times->gradient_exposed_s[i] = t->use[i].gradient_exposed_s;
     return FR_OK;
 }
 

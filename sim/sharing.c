@@ -14,7 +14,9 @@
  * soon as those ends are known, even in the future, so only messages are events.  The loop:
  *   1. tasks whose waits are all known: work gets its end at once, a message its flow's start, or its place in line;
  *   2. the earliest flow start (in order of task) or flow end (in order started, first among equal times) comes next;
- *      an end lets the next in line begin and makes the ends of tasks behind it known: back to 1. */
+ *      an end lets the next in line begin and makes the ends of tasks behind it known: back to 1.
+ * A flow that has its links to itself and ends before any other event starts and ends in one step: nothing could tell
+ * the difference.  Most messages of a pipeline are such. */
 #include "sim/sharing.h"
 
 #include <math.h>
@@ -25,6 +27,7 @@
 #include "sim/events.h"
 #include "sim/fluid.h"
 #include "sim/paths.h"
+#include "sim/prefetch.h"
 #include "sim/successors.h"
 
 /* A class of messages on one path. */
@@ -32,8 +35,8 @@ struct message {
     int32_t class_id, path;
     int32_t other; /* message of the same path, or -1 */
     bool exchange, as_messages, queues;
-    double latency_s;                 /* of its class, or 0 */
-    double before_s, size_B, after_s; /* parts of its class's time, during a run */
+    double latency_s;                         /* of its class, or 0 */
+    double before_s, size_B, flow_s, after_s; /* parts of its class's time, during a run */
 };
 
 /* Data of a task for the loop, side by side and by depth, since programs are larger than caches. */
@@ -59,12 +62,15 @@ struct shared {
     struct node *nodes; /* [n + 1]: the last only ends the list behind the one before */
     struct message *messages;
     int32_t n_messages, capacity;
-    int32_t *known; /* nodes whose waits are all over, to be worked on */
-    int32_t n_known;
-    struct fr_events starts; /* of flows, by node; in order of task */
-    struct line *lines;      /* [n_paths]; NULL: no lines */
-    int32_t *next_in_line;   /* [n] the node behind it, or -1 */
+    int32_t *known;           /* nodes whose waits are all over, to be worked on */
+    int32_t n_known, n_roots; /* roots wait for nothing: they have the first places */
+    struct fr_events starts;  /* of flows, by node; in order of task */
+    bool first_is_over;       /* of the starts: its place is the next one's */
+    struct line *lines;       /* [n_paths]; NULL: no lines */
+    int32_t *next_in_line;    /* [n] the node behind it, or -1 */
+    bool under_way;           /* a run: nodes are not as they were made */
     const double *class_s;
+    double flow_s; /* end of the next flow */
     double last_s;
 };
 
@@ -77,17 +83,30 @@ static void part(struct shared *s, const double *class_B) {
         const struct fr_path *path = &s->paths.paths[message->path];
         double alone_s = s->class_s[message->class_id];
         message->size_B = fr_smaller(class_B[message->class_id], alone_s * path->alone_B_per_s);
-        double flow_s = message->size_B / path->alone_B_per_s;
-        message->before_s = fr_smaller(
-            message->latency_s > 0 ? message->latency_s : path->latency_s, alone_s - flow_s);
-        message->after_s = message->as_messages ? 0 : alone_s - message->before_s - flow_s;
+        message->flow_s = message->size_B / path->alone_B_per_s;
+        message->before_s =
+            fr_smaller(message->latency_s > 0 ? message->latency_s : path->latency_s,
+                       alone_s - message->flow_s);
+        message->after_s =
+            message->as_messages ? 0 : alone_s - message->before_s - message->flow_s;
     }
 }
 
 /* ---- the loop --------------------------------------------------------------------------------- */
 
+/* Programs are larger than caches and nodes are finished about in order of place: the next of them are fetched in
+ * time. */
+static void look_ahead(const struct shared *s, const struct node *over) {
+    enum { AHEAD = 512 };
+    fr_prefetch(over, AHEAD * sizeof *over);
+    fr_prefetch(&s->successors.successors[over->first_successor], AHEAD * sizeof(int32_t));
+}
+
 static void finish(struct shared *s, struct node *over, double end_s) {
+    __builtin_prefetch(over + 512, 1);
+    look_ahead(s, over);
     over->end_s = end_s;
+    over->waits_left = over->waits; /* as the next run wants it */
     if (end_s > s->last_s) s->last_s = end_s;
     for (int32_t k = over->first_successor; k < over[1].first_successor; k++) {
         struct node *node = &s->nodes[s->successors.successors[k]];
@@ -96,13 +115,20 @@ static void finish(struct shared *s, struct node *over, double end_s) {
     }
 }
 
+static void push_start(struct shared *s, struct fr_event start) {
+    if (s->first_is_over)
+        fr_events_down(&s->starts, 0, start);
+    else
+        fr_events_push(&s->starts, start);
+    s->first_is_over = false;
+}
+
 /* The message's own time runs from now on. */
 static void begin_message(struct shared *s, int32_t at, double now_s) {
     struct node *node = &s->nodes[at];
     const struct message *m = &s->messages[~node->work];
     node->end_s = now_s + s->class_s[m->class_id];
-    fr_events_push(&s->starts, (struct fr_event){now_s + fr_larger(0, m->before_s),
-                                                 (uint32_t)node->task, at});
+    push_start(s, fr_event_make(now_s + fr_larger(0, m->before_s), (uint32_t)node->task, at));
 }
 
 static bool ready_sooner(const struct node *a, const struct node *b) {
@@ -118,8 +144,8 @@ static void push_in(struct shared *s, struct line *line, int32_t at) {
     s->next_in_line[at] = *before;
     *before = at;
     if (line->first != at) return;
-    int32_t k = 0;
-    while (s->starts.heap[k].what != s->next_in_line[at]) k++;
+    int32_t k = s->first_is_over;
+    while (fr_event_what(s->starts.heap[k]) != s->next_in_line[at]) k++;
     fr_events_take(&s->starts, k);
     begin_message(s, at, s->nodes[at].ready_s);
 }
@@ -166,8 +192,7 @@ static void work_off(struct shared *s) {
     }
 }
 
-static bool start_flows(struct shared *s, int32_t at) {
-    struct node *node = &s->nodes[at];
+static bool start_flows(struct shared *s, struct node *node, int32_t at) {
     const struct message *m = &s->messages[~node->work];
     int32_t q = m->path;
     if (m->queues) s->lines[q].flowing = true;
@@ -178,36 +203,91 @@ static bool start_flows(struct shared *s, int32_t at) {
                             s->paths.links.uses + path->first, path->n_uses))
             return false;
     }
+    s->flow_s = fr_fluid_next_s(s->fluid);
     return true;
 }
 
-/* The part of a message that is left when its bytes have arrived; unhindered it takes exactly its
- * class's time. */
-static void end_flow(struct shared *s, double now_s) {
-    bool slowed;
-    int32_t at = (int32_t)fr_fluid_finish(s->fluid, &slowed);
-    struct node *node = &s->nodes[at];
+static void end_message(struct shared *s, struct node *node, double now_s) {
     const struct message *m = &s->messages[~node->work];
-    if (slowed) node->end_s = fr_larger(node->end_s, now_s + fr_larger(0, m->after_s));
-    if (--node->flows_left > 0) return;
     if (m->queues) leave_line(s, &s->lines[m->path], now_s);
     finish(s, node, node->end_s);
 }
 
-static void begin(struct shared *s, const double *class_s, const double *class_B) {
-    s->class_s = class_s;
-    s->last_s = 0;
-    s->n_known = s->starts.n = 0;
-    fr_fluid_reset(s->fluid);
-    part(s, class_B);
-    for (int32_t q = 0; s->lines && q < s->paths.n_paths; q++)
-        s->lines[q] = (struct line){.first = -1, .last = -1};
-    for (int64_t at = s->successors.n; at-- > 0;) {
+/* The part of a message that is left when its bytes have arrived; unhindered it takes exactly its
+ * class's time. */
+static void end_flow(struct shared *s) {
+    bool slowed;
+    double now_s = s->flow_s;
+    struct node *node = &s->nodes[fr_fluid_finish(s->fluid, &slowed)];
+    if (slowed)
+        node->end_s =
+            fr_larger(node->end_s, now_s + fr_larger(0, s->messages[~node->work].after_s));
+    s->flow_s = fr_fluid_next_s(s->fluid);
+    if (--node->flows_left == 0) end_message(s, node, now_s);
+}
+
+/* When the flow after the first of the starts begins. */
+static double second_start_s(const struct fr_events *starts) {
+    double next_s = starts->n > 1 ? fr_event_time_s(starts->heap[1]) : INFINITY;
+    return starts->n > 2 ? fr_smaller(next_s, fr_event_time_s(starts->heap[2])) : next_s;
+}
+
+/* The earliest of the starts. */
+static bool start_message(struct shared *s) {
+    double start_s = fr_event_time_s(s->starts.heap[0]);
+    int32_t at = fr_event_what(s->starts.heap[0]);
+    struct node *node = &s->nodes[at];
+    const struct message *m = &s->messages[~node->work];
+    const struct fr_path *path = &s->paths.paths[m->path];
+    double flow_end_s = start_s + m->flow_s;
+    s->first_is_over = true;
+    if (flow_end_s < s->flow_s && flow_end_s <= second_start_s(&s->starts) && !m->exchange &&
+        fr_fluid_is_free(s->fluid, s->paths.links.uses + path->first, path->n_uses)) {
+        end_message(s, node, flow_end_s);
+        return true;
+    }
+    fr_fluid_advance(s->fluid, start_s);
+    return start_flows(s, node, at);
+}
+
+/* In order of task: one who writes by place keeps as many lines open as there are ranks, and those at distances of a
+ * power of two, as with 512 micro-batches, turn each other out of the caches. */
+static void read_times(struct shared *s, double *start_s, double *end_s) {
+    enum { AHEAD = 16 };
+    int64_t n = s->successors.n;
+    const int32_t *place = s->successors.place;
+    for (int64_t t = 0; t < n; t++) {
+        struct node *node = &s->nodes[place[t]];
+        if (t + AHEAD < n) fr_prefetch(&s->nodes[place[t + AHEAD]], 0);
+        start_s[t] = node->ready_s;
+        end_s[t] = node->end_s;
+        node->ready_s = 0; /* as the next run wants it */
+    }
+    s->under_way = false;
+}
+
+/* After a run without an end. */
+static void reset_nodes(struct shared *s) {
+    for (int64_t at = 0; at < s->successors.n; at++) {
         s->nodes[at].ready_s = 0;
         s->nodes[at].flows_left = 0;
         s->nodes[at].waits_left = s->nodes[at].waits;
-        if (s->nodes[at].waits == 0) s->known[s->n_known++] = (int32_t)at;
     }
+}
+
+static void begin(struct shared *s, const double *class_s, const double *class_B) {
+    if (s->under_way) reset_nodes(s); /* the run before ran out of memory */
+    s->under_way = true;
+    s->class_s = class_s;
+    s->last_s = 0;
+    s->n_known = s->starts.n = 0;
+    s->first_is_over = false;
+    fr_fluid_reset(s->fluid);
+    s->flow_s = INFINITY;
+    part(s, class_B);
+    for (int32_t q = 0; s->lines && q < s->paths.n_paths; q++)
+        s->lines[q] = (struct line){.first = -1, .last = -1};
+    for (int32_t at = s->n_roots; at-- > 0;) s->known[s->n_known++] = at;
 }
 
 fr_status fr_sharing_run(const struct fr_network_work *work, void *state, const double *class_s,
@@ -217,21 +297,16 @@ fr_status fr_sharing_run(const struct fr_network_work *work, void *state, const 
     begin(s, class_s, work->class_B);
     for (;;) {
         work_off(s);
-        double flow_s = fr_fluid_next_s(s->fluid);
-        double start = s->starts.n ? s->starts.heap[0].time_s : INFINITY;
-        if (isinf(flow_s) && isinf(start)) break;
-        if (flow_s <= start) {
-            end_flow(s, flow_s);
-            continue;
-        }
-        fr_fluid_advance(s->fluid, start);
-        if (!start_flows(s, fr_events_take(&s->starts, 0).what))
+        if (s->first_is_over) fr_events_take(&s->starts, 0);
+        s->first_is_over = false;
+        double start = s->starts.n ? fr_event_time_s(s->starts.heap[0]) : INFINITY;
+        if (isinf(s->flow_s) && isinf(start)) break;
+        if (s->flow_s <= start)
+            end_flow(s);
+        else if (!start_message(s))
             return fr_fail(err, FR_ERR_NOMEM, NULL, "the messages do not fit in memory");
     }
-    for (int64_t at = 0; at < s->successors.n; at++) {
-        start_s[s->nodes[at].task] = s->nodes[at].ready_s;
-        end_s[s->nodes[at].task] = s->nodes[at].end_s;
-    }
+    read_times(s, start_s, end_s);
     *makespan_s = s->last_s;
     return FR_OK;
 }
@@ -281,6 +356,8 @@ static bool list_nodes(const struct fr_program *program, struct shared *s) {
             fits = number >= 0;
         }
         while (node->waits < FR_TASK_WAITS_MAX && task->after[node->waits] >= 0) node->waits++;
+        node->waits_left = node->waits;
+        s->n_roots += node->waits == 0;
     }
     if (fits) s->nodes[n].first_successor = s->successors.first[n];
     free(latest);

@@ -51,20 +51,19 @@ static bool list_successors(const struct fr_program *program, const int32_t *pla
 
 bool fr_successors_make(const struct fr_program *program, struct fr_successors *successors) {
     size_t n = (size_t)program->n_tasks + 1;
-    int32_t *place = fr_malloc(n, sizeof *place);
-    *successors =
-        (struct fr_successors){.n = program->n_tasks, .task = fr_malloc(n, sizeof *place)};
-    bool fits = place && successors->task;
-    fits =
-        fits &&
-        sort_by_depth(program->n_tasks, find_depths(program, place), place, successors->task) &&
-        list_successors(program, place, successors);
-    free(place);
-    return fits;
+    *successors = (struct fr_successors){.n = program->n_tasks,
+                                         .task = fr_malloc(n, sizeof *successors->task),
+                                         .place = fr_malloc(n, sizeof *successors->place)};
+    int32_t *place = successors->place;
+    return place && successors->task &&
+           sort_by_depth(program->n_tasks, find_depths(program, place), place,
+                         successors->task) &&
+           list_successors(program, place, successors);
 }
 
 void fr_successors_free(struct fr_successors *successors) {
     free(successors->task);
+    free(successors->place);
     free(successors->first);
     free(successors->successors);
     *successors = (struct fr_successors){0};

@@ -13,6 +13,7 @@
 struct fr_successors {
     int64_t n;
     int32_t *task;       /**< [n]: the task at a place; by depth, then as in the program */
+    int32_t *place;      /**< [n]: of each task */
     int32_t *first;      /**< [n + 1]: in `behind`, of the place */
     int32_t *successors; /**< places of those that wait for the task, in order of task */
 };

@@ -255,6 +255,10 @@ int fr_levels_node(const struct fr_levels *levels) {
     return node < 0 ? 0 : node;
 }
 
+int fr_levels_near(const struct fr_levels *levels) {
+    return strcmp(levels->level[0].name, "package") == 0 ? fr_levels_node(levels) : 0;
+}
+
 int fr_levels_find(const struct fr_levels *levels, const char *name) {
     for (int l = 0; l < levels->count; l++)
         if (strcmp(levels->level[l].name, name) == 0) return l;

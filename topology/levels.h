@@ -123,6 +123,10 @@ struct fr_link_ratio fr_level_changed(const struct fr_levels *levels, int l);
 /** The level whose units are nodes: the one called "node", else the innermost. */
 int fr_levels_node(const struct fr_levels *levels);
 
+/** The innermost level, but the node's where the innermost is called "package": its dies are near, and still a node is
+ *  what a group of ranks is made to fit. */
+int fr_levels_near(const struct fr_levels *levels);
+
 /** Units of level @p l that a job of @p n_ranks ranks fills, of levels that it takes: all of them with `ranks`,
  *  but the last, which has @p last. @return how many */
 int64_t fr_levels_units(const struct fr_levels *levels, int l, int64_t n_ranks, int64_t *last);

@@ -48,8 +48,16 @@ FIELD(host_pass, device.host_pass_s)
 FIELD(host_experts, device.host_experts_s)
 FIELD(host_skew, device.host_skew)
 FIELD(fixed, device.fixed_s)
-FIELD(node_latency, levels.level[0].latency_s)
-FIELD(node_rate, levels.level[0].rate_B_per_s)
+
+static double *node_latency(struct fr_cluster *c, fr_dtype dtype) {
+    (void)dtype;
+    return positive(&c->levels.level[fr_levels_near(&c->levels)].latency_s);
+}
+
+static double *node_rate(struct fr_cluster *c, fr_dtype dtype) {
+    (void)dtype;
+    return positive(&c->levels.level[fr_levels_near(&c->levels)].rate_B_per_s);
+}
 
 static double *network_latency(struct fr_cluster *c, fr_dtype dtype) {
     (void)dtype;

@@ -111,6 +111,12 @@ double fr_distance_half(const struct fr_distance_sizes *sizes, const struct fr_d
     return hypot(times * half, FR_NORMAL_90 * sqrt(least));
 }
 
+double fr_distance_recipe(fr_recipe_source recipe) {
+    static const double deviation[] = {
+        [FR_RECIPE_STATED] = 0, [FR_RECIPE_OF_RELEASE] = 0.08, [FR_RECIPE_UNKNOWN] = 0.15};
+    return deviation[recipe];
+}
+
 double fr_distance_known(const struct fr_cluster *cluster, const struct fr_run *run,
                          double half, unsigned *differ) {
     struct fr_distance from[SIGHTINGS_MAX] = {0};

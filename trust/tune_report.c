@@ -168,7 +168,7 @@ fr_status fr_tune_set_value(struct fr_json_document *document, const struct fr_t
     const struct fr_coefficient *c = &fr_coefficients[j];
     char path[FR_VALUE_PATH] = "", value[64];
     double si = r->tuned[j].value;
-    fr_value_path(c->place, r->dtype, r->cluster.levels.count, path);
+    fr_value_path(c->place, r->dtype, &r->cluster.levels, path);
     if (is_peak(r, j)) {
         FR_TRY(keep_nominal(document, r, r->tuned[j].prior, err));
         snprintf(path, sizeof path, "device.gemm.%s.peak", fr_dtype_names[r->dtype]);
@@ -189,8 +189,7 @@ static fr_status keep_widths(struct fr_json_document *document, const struct fr_
     if (!r->cluster.uncertainty.present) return FR_OK;
     for (int j = 0; j < fr_coefficient_count(); j++)
         dropped[fr_coefficients[j].place] = r->tuned[j].known;
-    bool any =
-        fr_uncertainty_put(&r->cluster.uncertainty, r->cluster.levels.count, dropped, &w);
+    bool any = fr_uncertainty_put(&r->cluster.uncertainty, &r->cluster.levels, dropped, &w);
     fr_status status = FR_OK;
     if (text.failed)
         status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");

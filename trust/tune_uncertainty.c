@@ -118,7 +118,9 @@ double fr_tune_half(const struct fr_tune_result *r, const struct fr_run *run,
     double half =
         hypot(stretch * hypot(sqrt(rest), fr_tune_spread(r, run)), FR_NORMAL_90 * sqrt(own));
     if (r->distant && !seen) half = fr_distance_known(&r->cluster, run, half, NULL);
-    return hypot(half, FR_NORMAL_90 * fr_drift_deviation(&r->cluster.drift));
+    double beyond =
+        hypot(fr_drift_deviation(&r->cluster.drift), fr_distance_recipe(run->plan.recipe));
+    return hypot(half, FR_NORMAL_90 * beyond);
 }
 
 void fr_tune_interval(const struct fr_tune_result *r, const struct fr_run *run,

@@ -209,7 +209,9 @@ void fr_brief_inputs(struct fr_brief *brief, const struct fr_job *job,
                  fr_runtime_line(&job->cluster, line, sizeof line));
     if (*fr_drift_line(&job->cluster.drift, beyond, sizeof beyond))
         fr_brief_row(brief, FR_BRIEF_MAY, "", "%s", beyond);
-    if (*assumed) fr_brief_row(brief, FR_BRIEF_MAY, "assumed", "%s", assumed);
+    if (*assumed)
+        fr_brief_row(brief, FR_BRIEF_MAY, "assumed", "%s%s", assumed,
+                     fr_job_left_out(out ? &out->plan : &job->plan));
     if (out) fr_render_filled(&units, job, out, FR_COLUMNS_WIDE);
     fr_brief_lines(brief, FR_BRIEF_SHOULD, "nodes", &units);
     if (job->cluster.calibration.oversubscribed)

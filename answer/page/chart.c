@@ -116,6 +116,16 @@ static const struct chart {
      .colour = "dtype",
      .name = {"m", "n", "k"},
      .log = {true, true}},
+    {.kind = "fit",
+     .what = POINTS,
+     .title = "Roofline: rate over flop of each byte moved",
+     .list = "roofline",
+     .x = "flop_per_B",
+     .y = "rate_flop_per_s",
+     .axis = {"flop of each byte", "rate"},
+     .colour = "of",
+     .name = {"of", "point"},
+     .log = {true, true}},
     {.kind = "gemm",
      .what = POINTS,
      .title = "Rate of the product over its inner dimension",
@@ -316,7 +326,8 @@ static void put_parts(struct drawing *d) {
 static const char *unit_of(const char *path) {
     static const struct {
         const char *ending, *unit;
-    } units[] = {{"flop_per_s", "FLOP/s"},
+    } units[] = {{"flop_per_B", "FLOP/B"},
+                 {"flop_per_s", "FLOP/s"},
                  {"_per_s", "B/s"},
                  {"flop", "FLOP"},
                  {"_s", "s"},

@@ -21,14 +21,15 @@ const struct fr_scenario fr_scenarios[FR_SCENARIOS] = {
 static struct fr_job apply(const struct fr_job *job, int which) {
     struct fr_job changed = *job;
     struct fr_levels *levels = &changed.cluster.levels;
+    const int near = fr_levels_near(levels);
     struct fr_device *device = &changed.cluster.device;
     switch (which) {
     case 0:
-        for (int l = 1; l < levels->count; l++) levels->level[l].rate_B_per_s *= 2;
+        for (int l = near + 1; l < levels->count; l++) levels->level[l].rate_B_per_s *= 2;
         levels->fabric.rate_B_per_s *= 2;
         break;
     case 1:
-        levels->level[0].rate_B_per_s *= 2;
+        for (int l = 0; l <= near; l++) levels->level[l].rate_B_per_s *= 2;
         break;
     case 2:
         device->launch_s /= 2;

@@ -71,9 +71,10 @@ void fr_render_inputs(struct fr_text *text, const struct fr_job *job,
     add_source(text, "model", job->workload.name, job->model_from, job->workload.source,
                columns);
     add_likeness(text, &job->workload, columns);
-    char assumed[FR_ASSUMED], line[FR_ASSUMED + 80];
+    char assumed[FR_ASSUMED], line[FR_ASSUMED + 160];
     if (!*fr_job_assumed(job, plan, assumed, sizeof assumed)) return;
-    snprintf(line, sizeof line, "%s, by %s", assumed, job->cluster.runtime);
+    snprintf(line, sizeof line, "%s, by %s%s", assumed, job->cluster.runtime,
+             fr_job_left_out(plan ? plan : &job->plan));
     fr_wrap_head(text, "assumed", line, columns);
 }
 

@@ -440,8 +440,10 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
                                   : import(args, &read, &samples, &notes, err);
     fr_app_tell(&notes);
     if (status == FR_OK && !training && !power && !log)
-        print_count(samples.n_collective + samples.n_gemm + samples.n_batched, read,
-                    args->n_words - 1);
+        print_count(samples.n_collective + samples.n_gemm + samples.n_batched +
+                        samples.n_memory + samples.n_kernel + samples.n_link +
+                        samples.n_attention + samples.n_power,
+                    read, args->n_words - 1);
     fr_text_free(&notes);
     fr_samples_free(&samples);
     fr_runs_free(&runs);

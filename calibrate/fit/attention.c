@@ -1,10 +1,11 @@
 /* Fused attention of an accelerator.  A kernel's rate saturates with the keys K that a query meets, as the model prices it
  * (models/price/operation.c):
  *
- *      t = 4 b h s d K (1 + half_keys / K) / (flash peak)        backward 2.5 times the flop at `backward` of the rate
+ *      t = 4 b h s d K (1 + half_keys / K) / (flash peak)        backward 2.5 times the flop at `backward` of the share,
+ *                                                                half of which it reaches at `backward_keys`
  *
- * K is s, of causal attention s / 2.  flash and half_keys by least squares of relative errors over forward passes of heads
- * of at least 96 values; narrower ones say below which width exponentials take longer than products. */
+ * K is s, of causal attention s / 2.  Each pass by least squares of relative errors over heads of at least 96 values;
+ * narrower ones say below which width exponentials take longer than products. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -62,12 +63,13 @@ static bool is_of(const struct point *p, int kernel, int pass) {
     return p->of.kernel == kernel && p->of.pass == pass && p->of.width >= NARROW;
 }
 
-/* s_per_flop = a + c / K over the forward passes of @p kernel, relative errors; c >= 0.  @return how many there were */
-static int fit_line(const struct point *points, int n, int kernel, double *a, double *c) {
+/* s_per_flop = a + c / K over the passes of @p kernel, relative errors; c >= 0.  @return how many there were */
+static int fit_line(const struct point *points, int n, int kernel, int pass, double *a,
+                    double *c) {
     double w = 0, wx = 0, wxx = 0, wy = 0, wxy = 0;
     int used = 0;
     for (int i = 0; i < n; i++) {
-        if (!is_of(&points[i], kernel, 0)) continue;
+        if (!is_of(&points[i], kernel, pass)) continue;
         double y = points[i].s_per_flop, x = 1 / points[i].keys, weight = 1 / (y * y);
         w += weight, wx += weight * x, wxx += weight * x * x;
         wy += weight * y, wxy += weight * x * y;
@@ -127,37 +129,52 @@ static double peak_of(const struct fr_device *device) {
     return 0;
 }
 
-/* The model has one half_keys and one `backward` for all kernels.  So FlashAttention-2's share is the one at which both of its
- * passes together take as long as measured:
- *     flash / flash_2 = (r_f + 2.5 r_b) / (1 + 2.5 / backward)     r  times over today's forward pass
- * A calibration: the share was that of the forward pass alone until errors on trained blocks were seen
- * (docs/evidence/2026-11-27-gpu-calibration.md). */
-static void fit_older(const struct point *points, int n, double a, double c,
-                      double peak_flop_per_s, struct fr_fit_attention *out) {
-    double spread = 0, ignored = 0, slower = out->backward > 0 ? 1 / out->backward : 1;
-    if (!(a > 0) && fit_line(points, n, FR_SAMPLE_FLASH_2, &a, &c) == 0) return;
-    double forward = ratio(points, n, FR_SAMPLE_FLASH_2, 0, a, c, &spread),
-           backward = ratio(points, n, FR_SAMPLE_FLASH_2, 1, a, c, &ignored);
-    if (!(forward > 0)) return;
-    double longer = backward > 0 ? (forward + 2.5 * backward) / (1 + 2.5 * slower) : forward;
-    out->flash_2 = fmin(1, 1 / (longer * a * peak_flop_per_s));
-    out->flash_2_spread = fmax(spread, ignored);
+/* s_per_flop = a + c / K of a pass; a = 0: it was not measured. */
+struct line {
+    double a, c;
+};
+
+/* FlashAttention-2 saturates as today's kernel does, each pass at a share of its own:
+ *     flash / flash_2 = r_f    flash_2_backward / backward = r_f / r_b      r  times over today's same pass
+ * Where today's kernel was not measured, the lines are FlashAttention-2's own. */
+static void fit_older(const struct point *points, int n, struct line forward,
+                      struct line backward, double peak_flop_per_s,
+                      struct fr_fit_attention *out) {
+    double spread = 0, spread_back = 0;
+    if (!(forward.a > 0)) {
+        fit_line(points, n, FR_SAMPLE_FLASH_2, 0, &forward.a, &forward.c);
+        fit_line(points, n, FR_SAMPLE_FLASH_2, 1, &backward.a, &backward.c);
+    }
+    if (!(forward.a > 0)) return;
+    double slower = ratio(points, n, FR_SAMPLE_FLASH_2, 0, forward.a, forward.c, &spread);
+    if (!(slower > 0)) return;
+    out->flash_2 = fmin(1, 1 / (slower * forward.a * peak_flop_per_s));
+    out->flash_2_spread = spread;
+    if (!(backward.a > 0)) return;
+    double slower_back =
+        ratio(points, n, FR_SAMPLE_FLASH_2, 1, backward.a, backward.c, &spread_back);
+    if (!(slower_back > 0)) return;
+    out->flash_2_backward = forward.a / backward.a * slower / slower_back;
+    out->flash_2_spread = fmax(spread, spread_back);
 }
 
 static void fit(const struct point *points, int n, double peak_flop_per_s,
                 struct fr_fit_attention *out) {
-    double a = 0, c = 0;
+    struct line forward = {0}, backward = {0};
     out->n = n;
-    if (fit_line(points, n, FR_SAMPLE_FLASH, &a, &c) > 0) {
-        double slower = 0;
-        out->flash = fmin(1, 1 / (a * peak_flop_per_s));
-        out->half_keys = c / a;
-        ratio(points, n, FR_SAMPLE_FLASH, 0, a, c, &out->flash_spread);
-        slower = ratio(points, n, FR_SAMPLE_FLASH, 1, a, c, &out->backward_spread);
-        out->backward = slower > 0 ? 1 / slower : 0;
-        out->exponentials = exponentials(points, n, a, c);
+    if (fit_line(points, n, FR_SAMPLE_FLASH, 0, &forward.a, &forward.c) > 0) {
+        out->flash = fmin(1, 1 / (forward.a * peak_flop_per_s));
+        out->half_keys = forward.c / forward.a;
+        ratio(points, n, FR_SAMPLE_FLASH, 0, forward.a, forward.c, &out->flash_spread);
+        out->exponentials = exponentials(points, n, forward.a, forward.c);
     }
-    fit_older(points, n, a, c, peak_flop_per_s, out);
+    if (forward.a > 0 &&
+        fit_line(points, n, FR_SAMPLE_FLASH, 1, &backward.a, &backward.c) > 0) {
+        out->backward = forward.a / backward.a;
+        out->backward_keys = backward.c / backward.a;
+        ratio(points, n, FR_SAMPLE_FLASH, 1, backward.a, backward.c, &out->backward_spread);
+    }
+    fit_older(points, n, forward, backward, peak_flop_per_s, out);
 }
 
 fr_status fr_fit_attentions(const struct fr_samples *samples,

@@ -10,11 +10,18 @@
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
 
+/* Products and attention of an accelerator are points too. */
+static int count_points(const struct fr_fit_result *r) {
+    int n = r->n_points + r->attention.n;
+    for (int d = 0; d < FR_DTYPE_COUNT && r->card.present; d++) n += r->singles[d].n;
+    return n;
+}
+
 static void question(struct fr_brief *brief, const struct fr_fit_result *r) {
     char line[200], points[FR_READABLE], ranks[FR_READABLE];
     snprintf(line, sizeof line, "%s: %s points measured on %s rank%s%s%s",
              *r->name && !r->unnamed ? r->name : "this machine",
-             fr_readable_count(r->n_points, points),
+             fr_readable_count(count_points(r), points),
              fr_readable_count(r->provenance.ranks, ranks), r->provenance.ranks == 1 ? "" : "s",
              *r->provenance.device ? ", " : "", r->provenance.device);
     fr_brief_head(brief, line);
@@ -101,14 +108,40 @@ static void links(struct fr_brief *brief, const struct fr_fit_result *r) {
     fr_brief_words(brief, FR_BRIEF_SHOULD, "errors", &words);
 }
 
-static void next(struct fr_brief *brief, bool unnamed, const char *file, const char *samples) {
+/* Trainings that run here for real are of processors; of an accelerator its page says more. */
+static void next_of_card(struct fr_brief *brief, const char *file, const char *samples) {
+    struct fr_text command = {0};
+    if (file) {
+        fr_command_begin(&command, "forerun predict");
+        fr_command_option(&command, "cluster", file);
+        fr_command_option(&command, "model", "llama-3-8b");
+        fr_brief_command(brief, "next", fr_text_get(&command), "");
+        fr_text_free(&command);
+    }
+    fr_command_begin(&command, "forerun report");
+    fr_command_word(&command, samples);
+    fr_command_word(&command, "-o");
+    fr_command_word(&command, "report.html");
+    fr_brief_command(brief, file ? "" : "next", fr_text_get(&command), "");
+    fr_text_free(&command);
+    fr_brief_row(brief, FR_BRIEF_MUST, "", "shows the roofline and the rates by shape");
+}
+
+static void next(struct fr_brief *brief, const struct fr_fit_result *result, const char *file,
+                 const char *samples) {
     struct fr_text command = {0};
     if (file) {
         fr_brief_row(brief, FR_BRIEF_MUST, "written", "%s", file);
-        if (unnamed)
+        if (result->unnamed)
             fr_brief_row(brief, FR_BRIEF_MUST, "",
                          "without a name: how is this cluster called?  forerun fit --name NAME "
                          "writes it");
+    }
+    if (result->card.present) {
+        next_of_card(brief, file, samples);
+        return;
+    }
+    if (file) {
         fr_command_begin(&command, "forerun validate");
         fr_command_option(&command, "cluster", file);
         fr_brief_command(brief, "next", fr_text_get(&command), "");
@@ -134,6 +167,6 @@ void fr_fit_brief(const struct fr_fit_result *result, const char *file, const ch
     device(&brief, result);
     links(&brief, result);
     fr_brief_blank(&brief);
-    next(&brief, result->unnamed, file, samples);
+    next(&brief, result, file, samples);
     fr_brief_print(&brief, FR_COLUMNS, text);
 }

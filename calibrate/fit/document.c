@@ -5,6 +5,7 @@
 #include "base/json/interval.h"
 #include "base/text/version.h"
 #include "calibrate/fit/fit.h"
+#include "calibrate/fit/rates.h"
 #include "models/outcome/report.h"
 
 static void json_quality(struct fr_json_writer *w, const char *key,
@@ -178,7 +179,9 @@ static void json_card(struct fr_json_writer *w, const struct fr_fit_result *resu
                   {"attention_half_keys", result->attention.half_keys},
                   {"attention_backward", result->attention.backward},
                   {"attention_flash_2", result->attention.flash_2},
-                  {"attention_exponentials", result->attention.exponentials}};
+                  {"attention_exponentials", result->attention.exponentials},
+                  {"attention_backward_keys", result->attention.backward_keys},
+                  {"attention_flash_2_backward", result->attention.flash_2_backward}};
     if (!card->present) return;
     fr_json_add_object(w, "device");
     fr_json_add_string(w, "name", result->provenance.device);
@@ -239,6 +242,7 @@ void fr_fit_json(struct fr_text *text, const struct fr_samples *samples,
     fr_json_end_array(&w);
     json_singles(&w, result);
     json_card(&w, result);
+    fr_fit_json_rates(&w, samples, result);
     fr_json_add_object(&w, "gemm_left_out");
     for (int d = 0; d < FR_DTYPE_COUNT; d++)
         if (result->gemm[d].n_m > 0)

@@ -67,6 +67,7 @@ struct fr_fit_point {
                            statistics or over launches, the wider; 1e9 when unknown */
     int n, n_slow;      /**< samples, and those beyond fr_sorted_slow_limit */
     int n_launches;
+    char choice[28]; /**< of its library, "ring simple"; "": not known */
 };
 
 struct fr_fit_log {
@@ -122,9 +123,18 @@ struct fr_fit_gemm {
 struct fr_fit_singles {
     int n;           /**< 0: there were none of the dtype */
     int beyond_peak; /**< left out, since they are faster than the data sheet's peak */
+    int too_few; /**< of a card: so many say too little, and the base's values stay; 0: enough */
+    int too_short; /**< likewise, since their launch takes a tenth of their time or more */
     const char *names[FR_PRODUCT_VALUES];
     double value[FR_PRODUCT_VALUES], sigma[FR_PRODUCT_VALUES];
-    double least[3], most[3];                /**< m, n, k: beyond it is extrapolated */
+    double least[3], most[3]; /**< m, n, k: beyond it is extrapolated */
+    /** Equal ones at once over that efficiency (models/device/gemm/tiled.c), deviation of the logarithm, products; n 0:
+     *  not measured. */
+    double grouped, grouped_spread;
+    int n_grouped;
+    /** Times with scales of blocks over those with one a tensor, the median over n_blocks shapes. */
+    double blocks;
+    int n_blocks;
     struct fr_fit_quality quality, held_out; /**< every second from the others */
 };
 
@@ -140,7 +150,7 @@ struct fr_fit_card {
 /** Fused attention of an accelerator, as shares of the base's peak of 16 bits; 0: not measured. */
 struct fr_fit_attention {
     int n; /**< points */
-    double flash, half_keys, backward, exponentials, flash_2;
+    double flash, half_keys, backward, backward_keys, exponentials, flash_2, flash_2_backward;
     double flash_spread, backward_spread, flash_2_spread; /**< deviations of the logarithm */
 };
 

@@ -1,5 +1,6 @@
 /* Repeated measurements of a point become one: the median, how sure it is, how many were slow. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,8 @@ static struct fr_fit_point summarise(const struct fr_sample_collective *first, d
                                  .n_nodes = first->n_nodes,
                                  .size_B = first->size_B,
                                  .n = (int)n};
+    if (*first->algorithm)
+        snprintf(point.choice, sizeof point.choice, "%s %s", first->algorithm, first->protocol);
     find_launches(first, n, times_s, &launches);
     point.n_launches = launches.n;
     for (size_t i = 0; i < n; i++) times_s[i] = first[i].time_s;

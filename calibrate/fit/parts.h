@@ -79,6 +79,14 @@ fr_status fr_fit_card(const struct fr_samples *samples, const struct fr_fit_opti
 fr_status fr_fit_card_products(const struct fr_samples *samples, struct fr_sample_gemm **points,
                                size_t *n);
 
+/** The share of equal products at once, of device->gemm[dtype], whose efficiency and tail are fitted; where the form has
+ *  one.  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_fit_grouped(const struct fr_samples *samples, const struct fr_device *device,
+                         fr_dtype dtype, struct fr_fit_singles *out);
+/** Times with scales of blocks over those of the same products with one a tensor.  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_fit_block_scales(const struct fr_samples *samples, fr_dtype dtype,
+                              struct fr_fit_singles *out);
+
 /** result->attention.  @return FR_OK, FR_ERR_NOMEM, or what is wrong with the base. */
 fr_status fr_fit_attentions(const struct fr_samples *samples,
                             const struct fr_fit_options *options, struct fr_fit_result *result,

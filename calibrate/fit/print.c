@@ -1,5 +1,6 @@
 /* How well each form fits, for a person. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "calibrate/fit/parts.h"
 
@@ -153,6 +154,12 @@ static void print_singles(const struct fr_fit_result *result, struct fr_text *te
                 "products %s: %d left out, faster than the device's peak: their times, "
                 "dtype or --base is wrong\n",
                 fr_dtype_names[d], s->beyond_peak);
+        if (s->too_short)
+            fr_text_addf(
+                text,
+                "products %s: %d left out, as short as ten launches: their times say as "
+                "much of those\n",
+                fr_dtype_names[d], s->too_short);
         if (s->n == 0) continue;
         fr_text_addf(text, "products %s: %d%s, to the base's form:\n ", fr_dtype_names[d], s->n,
                      result->card.present ? "" : " of others");
@@ -164,6 +171,16 @@ static void print_singles(const struct fr_fit_result *result, struct fr_text *te
         if (s->held_out.n > 0)
             fr_text_addf(text, "  every second from the others: median %.1f %%, p90 %.1f %%\n",
                          100 * s->held_out.median, 100 * s->held_out.p90);
+        if (s->n_grouped > 0)
+            fr_text_addf(
+                text,
+                "  %d samples of several at once: %.4g of that rate (a deviation of %.1f %%)\n",
+                s->n_grouped, s->grouped, 100 * s->grouped_spread);
+        if (s->n_blocks > 0)
+            fr_text_addf(text,
+                         "  %d with scales of blocks: %.3g times as long as with one a tensor, "
+                         "which is what is priced\n",
+                         s->n_blocks, s->blocks);
         fr_text_addf(
             text, "  m %.6g to %.6g, n %.6g to %.6g, k %.6g to %.6g: beyond is extrapolated\n",
             s->least[0], s->most[0], s->least[1], s->most[1], s->least[2], s->most[2]);
@@ -191,7 +208,11 @@ static void print_attention(const struct fr_fit_attention *a, struct fr_text *te
                      100 * a->backward_spread);
     if (a->exponentials > 0)
         fr_text_addf(text, ", heads narrower than %.0f values slower", a->exponentials);
+    if (a->backward_keys > 0)
+        fr_text_addf(text, ";\n  backward half of it at %.0f keys", a->backward_keys);
     if (a->flash_2 > 0) fr_text_addf(text, "; FlashAttention-2 %.3g", a->flash_2);
+    if (a->flash_2_backward > 0)
+        fr_text_addf(text, ", backward %.3g of that", a->flash_2_backward);
     fr_text_addf(text, "\n");
 }
 
@@ -219,6 +240,26 @@ static void print_card(const struct fr_fit_result *result, struct fr_text *text)
         if (result->singles[d].n > 0)
             fr_text_addf(text, "%s%s", n++ ? ", " : " ", fr_dtype_names[d]);
     fr_text_addf(text, "\n");
+}
+
+/* Algorithm and protocol that a library chose, and from which size on another. */
+static void print_choices(const struct fr_fit_curve *curve, struct fr_text *text) {
+    char size[32];
+    const char *last = NULL;
+    for (int i = 0; i < curve->n_points; i++) {
+        const struct fr_fit_point *p = &curve->points[i];
+        if (!*p->choice || (last && strcmp(last, p->choice) == 0)) continue;
+        if (!last)
+            fr_text_addf(text, "chosen for %s of %" PRId64 " ranks (%s): %s",
+                         fr_op_names[p->op], p->n_ranks, fr_sample_level_names[p->level],
+                         p->choice);
+        else
+            fr_text_addf(text, ", from %s %s",
+                         fr_quantity_format(p->size_B, FR_QUANTITY_SIZE, size, sizeof size),
+                         p->choice);
+        last = p->choice;
+    }
+    if (last) fr_text_addf(text, "\n");
 }
 
 static void add_device(const struct fr_fit_result *result, struct fr_text *text) {
@@ -278,6 +319,9 @@ void fr_fit_print(const struct fr_fit_result *result, struct fr_text *text) {
         add_held("sizes", &result->ops[i], false, text);
         add_held("ranks", &result->ops[i], true, text);
     }
+    for (int i = 0; i < FR_OP_COUNT; i++)
+        for (int c = 0; c < result->ops[i].n_curves; c++)
+            print_choices(&result->ops[i].curves[c], text);
     if (result->beyond_links)
         fr_text_addf(
             text,

@@ -1,5 +1,6 @@
 /* Products of others, one by one: they cover no grid that a table could hold, so the base's form is fitted to them. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,15 +8,26 @@
 #include "calibrate/fit/parts.h"
 #include "models/job/cluster.h"
 
+/* A card's products that are as short as a few launches say as much of the launches as of products. */
+enum { SHORTEST_LAUNCHES = 10 };
+
+static double shortest_of(const struct fr_samples *samples, const struct fr_device *device) {
+    return fr_fit_is_card(samples) ? SHORTEST_LAUNCHES * device->launch_s : 0;
+}
+
 static bool is_imported(const struct fr_samples *samples) {
     return strcmp(samples->provenance.host, FR_HOST_IMPORTED) == 0;
 }
 
-static void take(const struct fr_sample_gemm *s, struct fr_products *p,
+static void take(const struct fr_sample_gemm *s, double shortest_s, struct fr_products *p,
                  struct fr_fit_singles *out) {
     const double rows = (double)s->m * (double)s->batch,
                  size[] = {rows, (double)s->n, (double)s->k};
     if (s->dtype != p->dtype) return;
+    if (s->time_s < shortest_s) {
+        out->too_short++;
+        return;
+    }
     double peak_flop_per_s = fr_gemm_nominal_flop_per_s(&p->device.gemm[p->dtype]);
     if (peak_flop_per_s > 0 && 2 * size[0] * size[1] * size[2] > s->time_s * peak_flop_per_s) {
         out->beyond_peak++;
@@ -64,12 +76,20 @@ static fr_status fit_one(const struct fr_samples *samples, const struct fr_devic
         return FR_OK; /* the base has none */
     struct fr_products p = {
         .device = *device, .dtype = dtype, .item = fr_calloc(2 * capacity, sizeof *p.item)};
+    double shortest_s = shortest_of(samples, device);
     double *times_s = fr_calloc(2 * capacity, sizeof *times_s), *value[FR_PRODUCT_VALUES];
     fr_status status = p.item && times_s ? FR_OK : FR_ERR_NOMEM;
     for (size_t i = 0; i < samples->n_gemm && status == FR_OK; i++)
-        take(&samples->gemm[i], &p, out);
-    for (size_t i = 0; i < samples->n_batched && status == FR_OK; i++)
-        take(&samples->batched[i], &p, out);
+        take(&samples->gemm[i], shortest_s, &p, out);
+    /* Those of a card have a share of their own (calibrate/fit/grouped.c). */
+    for (size_t i = 0; i < samples->n_batched && status == FR_OK && !fr_fit_is_card(samples);
+         i++)
+        take(&samples->batched[i], shortest_s, &p, out);
+    /* Too few of one dtype leave the base's, where other things of the card were measured too. */
+    if (p.n > 0 && p.n <= FR_PRODUCT_VALUES && fr_fit_is_card(samples)) {
+        out->too_few = p.n;
+        p.n = 0;
+    }
     if (p.n > 0 && status == FR_OK) {
         status = fr_products_fit(&p, out->value, out->sigma, err);
         if (status == FR_OK) status = measure(&p, &out->quality, times_s, times_s + capacity);
@@ -78,6 +98,9 @@ static fr_status fit_one(const struct fr_samples *samples, const struct fr_devic
                               times_s + capacity, err);
         if (status == FR_OK) fr_products_values(&p, value, out->names);
         out->n = p.n;
+        if (status == FR_OK && fr_fit_is_card(samples))
+            status = fr_fit_grouped(samples, &p.device, dtype, out);
+        if (status == FR_OK) status = fr_fit_block_scales(samples, dtype, out);
     }
     free(p.item);
     free(times_s);
@@ -98,6 +121,7 @@ fr_status fr_fit_singles_make(const struct fr_samples *samples,
             "all that was not measured is that file's: name one with --base",
             samples->provenance.device);
     if (!*taken) return FR_OK;
+    if (card) points.gemm = NULL; /* of its own, also where the base is refused */
     if (!options->base)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "products of others make no device: name with --base the cluster file "
@@ -109,6 +133,12 @@ fr_status fr_fit_singles_make(const struct fr_samples *samples,
         cluster.device.memory_rate_B_per_s = result->card.memory_rate_B_per_s;
     for (int d = 0; d < FR_DTYPE_COUNT && status == FR_OK; d++)
         status = fit_one(&points, &cluster.device, (fr_dtype)d, &result->singles[d], err);
+    for (int d = 0; d < FR_DTYPE_COUNT && status == FR_OK; d++) {
+        char what[96];
+        snprintf(what, sizeof what, "%s products (%d of the %d shapes that a fit needs)",
+                 fr_dtype_names[d], result->singles[d].too_few, FR_PRODUCT_VALUES + 1);
+        if (result->singles[d].too_few > 0) fr_fit_miss(result, what);
+    }
     if (card) free(points.gemm);
     fr_cluster_free(&cluster);
     return status;

@@ -16,14 +16,12 @@ static void put_single(struct fr_json_writer *w, const struct fr_fit_singles *s,
         fr_json_put_number(w, floor(s->value[k] * 1e4 + 0.5) / 1e4);
 }
 
-/* A base's peak that products have moved is no longer the data sheet's, which utilisation is a share of. */
-static void add_nominal(struct fr_json_writer *w, const struct fr_fit_singles *s,
-                        const struct fr_json *gemm) {
+/* Beside residuals a peak counts as fitted, and utilisation is a share of the data sheet's, which was the base's. */
+static void add_nominal(struct fr_json_writer *w, const struct fr_json *gemm) {
     struct fr_json nominal = fr_json_member(gemm, "nominal_peak"),
                    fitted = fr_json_member(gemm, "residuals"),
                    peak = fr_json_member(gemm, "peak");
-    if (strcmp(s->names[0], "peak") != 0 || fr_json_present(&nominal) ||
-        fr_json_present(&fitted) || !fr_json_present(&peak))
+    if (fr_json_present(&nominal) || fr_json_present(&fitted) || !fr_json_present(&peak))
         return;
     fr_json_key(w, "nominal_peak");
     fr_json_put_copy(w, &peak);
@@ -40,6 +38,7 @@ static void add_single(struct fr_json_writer *w, const struct fr_fit_singles *s,
         int k = 0;
         while (k < FR_PRODUCT_VALUES && strcmp(s->names[k], key) != 0) k++;
         if (strcmp(key, "residuals") == 0) continue;
+        if (s->n_grouped > 0 && strcmp(key, "grouped") == 0) continue;
         fr_json_key(w, key);
         if (k == FR_PRODUCT_VALUES) {
             fr_json_put_copy(w, &value);
@@ -53,7 +52,8 @@ static void add_single(struct fr_json_writer *w, const struct fr_fit_singles *s,
         fr_json_key(w, s->names[k]);
         put_single(w, s, k);
     }
-    add_nominal(w, s, gemm);
+    if (s->n_grouped > 0) fr_fit_add_share(w, "grouped", s->grouped);
+    add_nominal(w, gemm);
     fr_fit_add_residuals(w, &s->quality, 0);
     fr_json_end_object(w);
 }
@@ -100,7 +100,7 @@ static bool power_is_measured(const struct fr_fit_result *result) {
 }
 
 /* Measured values of attention, by their keys. */
-enum { ATTENTION_VALUES = 5 };
+enum { ATTENTION_VALUES = 7 };
 struct attention_value {
     const char *key;
     double value, spread; /* spread 0: a file cannot state it */
@@ -112,6 +112,8 @@ static void attention_values(const struct fr_fit_attention *a,
     v[2] = (struct attention_value){"backward", a->backward, a->backward_spread};
     v[3] = (struct attention_value){"flash_2", a->flash_2, a->flash_2_spread};
     v[4] = (struct attention_value){"exponentials", a->exponentials, 0};
+    v[5] = (struct attention_value){"backward_keys", a->backward_keys, 0};
+    v[6] = (struct attention_value){"flash_2_backward", a->flash_2_backward, 0};
 }
 
 static void add_attention(struct fr_json_writer *w, const struct fr_fit_result *result,

@@ -136,6 +136,27 @@ static void put_sources(struct fr_json_writer *w, const struct fr_json *root) {
     }
 }
 
+/* Points of an accelerator, a kind of them a table. */
+static void put_rates(struct fr_json_writer *w, const struct fr_json *root, const char *kind) {
+    struct fr_json rates = fr_json_member(root, "rates"), list = fr_json_member(&rates, kind);
+    for (int64_t i = 0; i < fr_json_array_length(&list); i++) {
+        struct fr_json one = fr_json_element(&list, i);
+        fr_json_put_copy(w, &one);
+    }
+}
+static void put_products(struct fr_json_writer *w, const struct fr_json *root) {
+    put_rates(w, root, "products");
+}
+static void put_attention(struct fr_json_writer *w, const struct fr_json *root) {
+    put_rates(w, root, "attention");
+}
+static void put_memory(struct fr_json_writer *w, const struct fr_json *root) {
+    put_rates(w, root, "memory");
+}
+static void put_link(struct fr_json_writer *w, const struct fr_json *root) {
+    put_rates(w, root, "link");
+}
+
 /* ---- the page ---------------------------------------------------------------------------------- */
 
 static const struct {
@@ -143,6 +164,19 @@ static const struct {
     put_rows_fn *put;
 } tables[] = {
     {"Imported files", "", put_sources},
+    {"Products by shape",
+     "Rows by columns by inner dimension; several at once are one call, as experts of a "
+     "mixture are. The fit's error is "
+     "that of the cluster file made from these points. Products with scales of blocks are "
+     "measured and not priced.",
+     put_products},
+    {"Attention by shape", "", put_attention},
+    {"Passes over memory",
+     "A set smaller than the cache is read from there. Rates count each value once for each "
+     "time "
+     "it is read or written.",
+     put_memory},
+    {"Host link", "", put_link},
     {"Forms",
      "Median and 90th percentile of the error, |predicted / measured - 1|. Unseen sizes: every "
      "second one, fitted without. Largest ranks: the largest rank count, fitted without. The "

@@ -61,6 +61,8 @@ static void put_all(struct list *list, const struct fr_samples *samples) {
     PUT_ALL(segmented, collective)
     PUT_ALL(gemm, gemm)
     PUT_ALL(batched, gemm)
+    PUT_ALL(scaled, gemm)
+    PUT_ALL(attention, attention)
     PUT_ALL(memory, memory)
     PUT_ALL(kernel, kernel)
     PUT_ALL(link, link)

@@ -1,5 +1,7 @@
 /* A reader for each kind of line. */
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "calibrate/samples/lines.h"
 
@@ -21,8 +23,9 @@ static fr_status get_sample(const struct fr_json *node, int64_t *launch, int64_t
 }
 
 static const char *const collective_keys[] = {
-    "kind",   "op",      "ranks",    "level",  "nodes",  "groups", "layout", "size_B",
-    "source", "pattern", "in_place", "failed", "launch", "rep",    "time_s", NULL};
+    "kind",   "op",     "ranks",  "level",     "nodes",    "groups",
+    "layout", "size_B", "source", "pattern",   "in_place", "failed",
+    "launch", "rep",    "time_s", "algorithm", "protocol", NULL};
 
 /* How many nodes the ranks sit on: one, or where messages left it several, two if it is not said.  With communicators side by side, the first one may sit on one node and others not. */
 static fr_status get_nodes(const struct fr_json *node, struct fr_sample_collective *s,
@@ -36,6 +39,20 @@ static fr_status get_nodes(const struct fr_json *node, struct fr_sample_collecti
     return fr_json_fail(&nodes, err, "is %" PRId64 ", but level \"%s\" is of ranks on %s",
                         s->n_nodes, fr_sample_level_names[s->level],
                         most > 1 ? "several nodes" : "one node");
+}
+
+/* A word of a library: small letters, digits and "_". */
+static fr_status get_choice(const struct fr_json *node, const char *key, char *out,
+                            size_t capacity, struct fr_error *err) {
+    struct fr_json value = fr_json_member(node, key);
+    const char *word = "";
+    if (!fr_json_present(&value)) return FR_OK;
+    FR_TRY(fr_json_text(&value, &word, err));
+    if (strlen(word) >= capacity ||
+        word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0')
+        return fr_json_fail(&value, err, "expected a word such as \"ring\" or \"simple\"");
+    snprintf(out, capacity, "%s", word);
+    return FR_OK;
 }
 
 static fr_status read_collective(const struct fr_json *node, struct fr_samples *samples,
@@ -54,6 +71,8 @@ static fr_status read_collective(const struct fr_json *node, struct fr_samples *
     FR_TRY(fr_json_get_choice(node, "pattern", false, fr_pattern_names, &s.pattern, err));
     FR_TRY(fr_json_get_bool(node, "in_place", false, &s.in_place, err));
     FR_TRY(fr_json_get_bool(node, "failed", false, &s.failed, err));
+    FR_TRY(get_choice(node, "algorithm", s.algorithm, sizeof s.algorithm, err));
+    FR_TRY(get_choice(node, "protocol", s.protocol, sizeof s.protocol, err));
     FR_TRY(fr_sample_get_source(node, samples, &s.source, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
     s.op = (fr_op)op;
@@ -68,13 +87,15 @@ static fr_status get_shape(const struct fr_json *node, int64_t *m, int64_t *n, i
     return k ? get_count(node, "k", 1, k, err) : FR_OK;
 }
 
-static const char *const gemm_keys[] = {"kind",       "dtype",  "m",   "n",      "k", "batch",
-                                        "transposed", "launch", "rep", "time_s", NULL};
+static const char *const gemm_keys[] = {"kind",   "dtype", "m",          "n",
+                                        "k",      "batch", "transposed", "scales",
+                                        "launch", "rep",   "time_s",     NULL};
 
 static fr_status read_gemm(const struct fr_json *node, struct fr_samples *samples,
                            struct fr_error *err) {
+    static const char *const scales[] = {"tensor", "blocks", NULL};
     struct fr_sample_gemm s = {.batch = 1};
-    int dtype = 0;
+    int dtype = 0, scaled = 0;
     FR_TRY(fr_json_object(node, gemm_keys, err));
     FR_TRY(fr_json_get_choice(node, "dtype", true, fr_dtype_names, &dtype, err));
     FR_TRY(get_shape(node, &s.m, &s.n, &s.k, err));
@@ -82,8 +103,11 @@ static fr_status read_gemm(const struct fr_json *node, struct fr_samples *sample
     FR_TRY(
         fr_json_get_choice(node, "transposed", false, fr_transposed_names, &s.transposed, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
+    FR_TRY(fr_json_get_choice(node, "scales", false, scales, &scaled, err));
+    s.blocks = scaled == 1;
     s.dtype = (fr_dtype)dtype;
     s.probe = (int64_t)samples->n_probe;
+    if (s.blocks) return fr_samples_add_scaled(samples, &s);
     return s.batch > 1 ? fr_samples_add_batched(samples, &s) : fr_samples_add_gemm(samples, &s);
 }
 

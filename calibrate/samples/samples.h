@@ -128,6 +128,8 @@ struct fr_sample_collective {
     int pattern;   /**< FR_PATTERN_... */
     bool in_place; /**< result in the buffer of the input, as nccl-tests tells apart */
     bool failed;   /**< the tool found wrong results: kept, never fitted */
+    char algorithm[16],
+        protocol[12]; /**< that a library chose ("ring", "simple"); "": not known */
 };
 struct fr_sample_gemm {
     fr_dtype dtype;
@@ -137,6 +139,7 @@ struct fr_sample_gemm {
     double time_s;  /**< of one call */
     int64_t probe;  /**< probes read before it */
     int transposed; /**< fr_transposed; 0: calls take turns, or nobody said */
+    bool blocks;    /**< blocks of values have scales of their own, not a tensor one */
 };
 /** Arithmetic hides where operands come from in a product whose dimensions are all at least so
  *  long: it is not timed from memory. */
@@ -252,6 +255,7 @@ struct fr_samples {
     struct fr_sample_collective *segmented;  /**< several groups at once */
     struct fr_sample_gemm *gemm;             /**< single products */
     struct fr_sample_gemm *batched;
+    struct fr_sample_gemm *scaled; /**< single ones with scales of blocks */
     struct fr_sample_memory *memory;
     struct fr_sample_kernel *kernel;
     struct fr_sample_link *link;
@@ -264,8 +268,8 @@ struct fr_samples {
     struct fr_sample_probe *probe;
     struct fr_sample_end *end;
     struct fr_sample_source *source;
-    size_t n_source, n_collective, n_segmented, n_gemm, n_batched, n_memory, n_kernel, n_link,
-        n_attention, n_pairs, n_overlap, n_codec, n_power, n_point, n_probe, n_end;
+    size_t n_source, n_collective, n_segmented, n_gemm, n_batched, n_scaled, n_memory, n_kernel,
+        n_link, n_attention, n_pairs, n_overlap, n_codec, n_power, n_point, n_probe, n_end;
     int n_files;
     int64_t first_source; /**< of the file being read */
     int n_cut;            /**< last lines that were cut off */
@@ -289,6 +293,7 @@ void fr_samples_free(struct fr_samples *samples);
     X(segmented, collective)                                                                   \
     X(gemm, gemm)                                                                              \
     X(batched, gemm)                                                                           \
+    X(scaled, gemm)                                                                            \
     X(memory, memory)                                                                          \
     X(kernel, kernel)                                                                          \
     X(link, link)                                                                              \
@@ -325,6 +330,9 @@ FR_SAMPLE_HEADS(FR_SAMPLE_DECLARE)
 #undef FR_SAMPLE_DECLARE
 /** Append the rest of a line, which follows a head. */
 void fr_sample_tail(int64_t launch, int64_t rep, double time_s, struct fr_text *line);
+/** The same with what a library chose for a collective, behind the time, so that a line is still found by its head. */
+void fr_sample_tail_chosen(int64_t launch, int64_t rep, double time_s, const char *algorithm,
+                           const char *protocol, struct fr_text *line);
 void fr_sample_line_provenance(const struct fr_provenance *provenance, struct fr_text *line);
 /** @param outliers  rep of each of sample->n_outliers */
 void fr_sample_line_point(const struct fr_sample_point *sample, const int *outliers,

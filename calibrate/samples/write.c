@@ -30,11 +30,18 @@ struct fr_json_writer fr_sample_begin(struct fr_text *line, const char *kind) {
     return w;
 }
 
-void fr_sample_tail(int64_t launch, int64_t rep, double time_s, struct fr_text *line) {
+void fr_sample_tail_chosen(int64_t launch, int64_t rep, double time_s, const char *algorithm,
+                           const char *protocol, struct fr_text *line) {
     char number[32];
-    fr_text_addf(line, ", \"launch\": %lld, \"rep\": %lld, \"time_s\": %s}\n",
-                 (long long)launch, (long long)rep,
-                 fr_number_write(time_s, number, sizeof number));
+    fr_text_addf(line, ", \"launch\": %lld, \"rep\": %lld, \"time_s\": %s", (long long)launch,
+                 (long long)rep, fr_number_write(time_s, number, sizeof number));
+    if (*algorithm) fr_text_addf(line, ", \"algorithm\": \"%s\"", algorithm);
+    if (*protocol) fr_text_addf(line, ", \"protocol\": \"%s\"", protocol);
+    fr_text_addf(line, "}\n");
+}
+
+void fr_sample_tail(int64_t launch, int64_t rep, double time_s, struct fr_text *line) {
+    fr_sample_tail_chosen(launch, rep, time_s, "", "", line);
 }
 
 static void add_device(const struct fr_provenance *p, struct fr_json_writer *w) {
@@ -104,6 +111,7 @@ void fr_sample_head_gemm(const struct fr_sample_gemm *s, struct fr_text *line) {
     if (s->batch > 1) fr_json_add_integer(&w, "batch", s->batch);
     if (s->transposed != FR_TRANSPOSED_MIXED)
         fr_json_add_string(&w, "transposed", fr_transposed_names[s->transposed]);
+    if (s->blocks) fr_json_add_string(&w, "scales", "blocks");
 }
 
 void fr_sample_head_memory(const struct fr_sample_memory *s, struct fr_text *line) {

@@ -33,7 +33,7 @@ found.draw("energy-time", width="6in")
 job = forerun.Job("frontier", "ffn-16384", set={"method": "phantom", "tp": 16, "ghost": 6})
 times = {}
 for rate in (6.25, 12.5, 25, 50):
-    answer = job.set({"cluster.levels.1.bandwidth": f"{rate} GB/s"}).predict()
+    answer = job.set({"cluster.levels.2.bandwidth": f"{rate} GB/s"}).predict()
     times[rate] = answer["iteration_time_s"]
     print(f"{rate:5} GB/s  {answer['iteration_time_s'] * 1e3:.2f} ms, {answer['breakdown_s']['tp_comm'] * 1e3:.2f} ms of messages")
 # %% [markdown]

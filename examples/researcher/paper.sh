@@ -7,7 +7,7 @@ forerun reproduce phantom | sed -n '/judged/p' | fold -s -w 80
 
 # Which ghost width on a network of half the bandwidth?
 forerun search --cluster frontier --model ffn-16384 --ranks 8,16,32 --vary method=tensor,phantom --vary ghost=2,4,16 \
-  --set "cluster.levels.1.bandwidth=12.5 GB/s" --objective energy --top 0 --json >ghost.json
+  --set "cluster.levels.2.bandwidth=12.5 GB/s" --objective energy --top 0 --json >ghost.json
 
 # Every stage does all its forward passes first: its bubble, beside 1F1B's.
 echo '{"name": "mine", "stages": ["F0 F1 B0 B1", "F0 F1 B0 B1"]}' >mine.json

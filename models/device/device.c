@@ -43,8 +43,9 @@ static const char *const device_keys[] = {
 /* clang-format on */
 static const char *const usual_keys[] = {"products", "memory", NULL};
 static const char *const attention_keys[] = {
-    "plain",     "flash",      "flash_2",         "flash_1",      "backward", "scan",
-    "half_keys", "eight_bits", "eight_bits_wide", "exponentials", NULL};
+    "plain",        "flash",         "flash_2",          "flash_1",    "backward",
+    "scan",         "scan_backward", "half_keys",        "eight_bits", "eight_bits_wide",
+    "exponentials", "backward_keys", "flash_2_backward", NULL};
 static const char *const power_keys[] = {
     "busy", "idle", "communicating", "quality", "source", "uncertainty", NULL};
 static const char *const qualities[] = {"measured", "sampled", "estimated", "unavailable",
@@ -138,13 +139,16 @@ static fr_status attention_read(const struct fr_json *object, struct fr_attentio
                   {"flash_1", 1, &a->flash_1},
                   {"backward", 10, &a->backward},
                   {"scan", 1, &a->scan},
+                  {"scan_backward", 10, &a->scan_backward},
                   {"eight_bits", 10, &a->eight_bits},
                   {"eight_bits_wide", 10, &a->eight_bits_wide},
-                  {"exponentials", 1024, &a->exponentials}};
+                  {"exponentials", 1024, &a->exponentials},
+                  {"flash_2_backward", 10, &a->flash_2_backward}};
     FR_TRY(fr_json_object(object, attention_keys, err));
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         FR_TRY(fr_json_get_number(object, shares[i].key, false, 1e-6, shares[i].most,
                                   shares[i].out, err));
+    FR_TRY(fr_json_get_number(object, "backward_keys", false, 0, 1e6, &a->backward_keys, err));
     return fr_json_get_number(object, "half_keys", false, 0, 1e6, &a->half_keys, err);
 }
 

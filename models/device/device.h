@@ -190,6 +190,7 @@ struct fr_attention_rates {
     double flash_2, flash_1; /**< of earlier generations; 0: flash's, and half of flash_2's */
     double backward; /**< rate of a fused kernel's backward pass over its forward's; 0: 1 */
     double scan; /**< of 16 bits, products of a state-space scan; 0: plain's, else flash's */
+    double scan_backward; /**< rate of a scan's backward pass over its forward's; 0: 1 */
     /** Rate of the fused kernel of today at 8 bits, both passes together, over its rate at 16, where products are of 8
      *  bits or fewer and the software runs attention so, too; 0: it does not. */
     double eight_bits;
@@ -202,6 +203,9 @@ struct fr_attention_rates {
      *  K / (K + half_keys).  A tile of queries has its own beginning, end and, where causal, half-empty last
      *  tile of keys, however many keys it meets (our derivation). 0: its share at any length. */
     double half_keys;
+    /** The same of a backward pass; 0: half_keys. */
+    double backward_keys;
+    double flash_2_backward; /**< backward, of FlashAttention-2; 0: backward */
 };
 
 /** Generations of fused attention kernels, by the flop rate that they reach.  Dao, FlashAttention-2, 2023: the first

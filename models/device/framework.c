@@ -14,6 +14,10 @@ static const char *const framework_keys[] = {"stage_buffers",
                                              "wide_shards",
                                              "kept_logits",
                                              "norm_traffic",
+                                             "unfused",
+                                             "casts",
+                                             "frees_gradients",
+                                             "update_rate",
                                              NULL};
 
 fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f,
@@ -35,6 +39,11 @@ fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f
     FR_TRY(fr_json_get_number(&object, "wide_shards", false, 0, 1, &f->wide_shards, err));
     FR_TRY(fr_json_get_number(&object, "kept_logits", false, 0, 1, &f->saved_logits, err));
     FR_TRY(fr_json_get_number(&object, "norm_traffic", false, 0, 100, &f->norm_traffic, err));
+    FR_TRY(fr_json_get_number(&object, "unfused", false, 0, 1, &f->unfused, err));
+    FR_TRY(fr_json_get_number(&object, "casts", false, 0, 1, &f->casts, err));
+    FR_TRY(
+        fr_json_get_number(&object, "frees_gradients", false, 0, 1, &f->frees_gradients, err));
+    FR_TRY(fr_json_get_number(&object, "update_rate", false, 0, 1, &f->update_rate, err));
     FR_TRY(fr_size_read(&object, "gradient_copy", &f->gradient_copy_B, err));
     FR_TRY(fr_size_read(&object, "reduce_buffer", &f->reduce_buffer_B, err));
     FR_TRY(fr_size_read(&object, "update_traffic", &f->update_traffic_B, err));

@@ -19,6 +19,12 @@
  *  An optimizer may run one kernel for each operation (PyTorch's AdamW where it is not fused).  It reads and writes a
  *  parameter's values several times; so do the norm, the clipping and the casts around it.
  *
+ *  PyTorch runs a kernel for every operation of a block that is written in Python and not compiled: rotary positions,
+ *  activation and gating, sums of gradients (models/work/unfused.h).  Under autocast, parameters stay at 32 bits and
+ *  each product's weight is made narrow once a forward pass.
+ *
+ *  Its optimisers free gradients after the update (zero_grad), so that they are there from their own backward pass on.
+ *
  *  FSDP keeps shards of parameters in fp32, which the optimiser updates, and makes 16 bits of what it gathers.
  *  Where replicas divide parameters (zero 2 and 3, models/price/zero.h) FSDP gathers layer by layer, and holds two whole;
  *  a program that XLA compiles gathers weight by weight: it holds one, the next, and one gradient. */
@@ -49,7 +55,12 @@ struct fr_framework {
         reduce_traffic_B; /**< a trained parameter, where replicas reduce gradients: copies into
                                   buckets and back; 0: gradients lie in the buckets */
     double norm_traffic;  /**< what norms read and write over their values once a pass; 0: 1 */
-    double gathers;       /**< 0 layer by layer; 1 weight by weight */
+    double unfused; /**< 1: each element-wise operation of a block is a kernel of its own */
+    double casts;   /**< 1: weights lie at 32 bits, and a forward pass makes 16 bits of them */
+    double
+        frees_gradients; /**< 1: an update frees them, and each comes with its backward pass */
+    double update_rate;  /**< share of memory's rate that the optimiser's kernels reach; 0: 1 */
+    double gathers;      /**< 0 layer by layer; 1 weight by weight */
 };
 
 /** Read what @p device, the object "device" of a cluster file, states of them. */

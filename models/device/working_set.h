@@ -62,6 +62,7 @@ struct fr_working_sets {
 struct fr_elementwise {
     double all_B, norm_B, softmax_B; /**< the last two are part of the first */
     double working_set_B;
+    double apart_B; /**< more, where each operation is a kernel of its own (framework.unfused) */
 };
 
 /** Read `working_sets` of a device whose memory rate is @p memory_rate_B_per_s.  Kinds between

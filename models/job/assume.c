@@ -20,15 +20,15 @@ static int64_t largest_divisor(int64_t n, int64_t most) {
     return most;
 }
 
-/* Ranks of an innermost unit, and how far apart neighbours in dp are numbered. */
+/* Ranks of an innermost unit, of a node where that is a package of dies, and how far apart neighbours in dp are numbered. */
 static int64_t unit_of(const struct fr_job *job, const struct fr_plan *plan, int64_t *apart) {
     const struct fr_levels levels =
         fr_levels_take(&job->cluster.levels, fr_plan_ranks(plan), plan->placement.row->units);
     *apart = plan->rank_order == FR_ORDER_TP_DP_PP ? plan->tp : plan->tp * plan->pp;
-    return levels.level[0].ranks;
+    return levels.level[fr_levels_near(&levels)].ranks;
 }
 
-/* Ranks of an innermost unit that share experts: neighbours in dp, with whole experts also in tp. */
+/* Ranks of such a unit that share experts: neighbours in dp, with whole experts also in tp. */
 static bool take_copies(const struct fr_job *job, struct fr_plan *plan) {
     int64_t apart, unit = unit_of(job, plan, &apart), tp = plan->tp,
                    with = fr_plan_expert_tp(plan) == 1 ? tp : 1;
@@ -225,9 +225,17 @@ uint64_t fr_job_open(const struct fr_json *plan) {
     return open;
 }
 
+/* One key stands for a recipe: who states it states the rest, as far as it differs. */
+static fr_recipe_source recipe_of(const struct fr_job *job, fr_plan_key_set open) {
+    bool stated = !(open & FR_PLAN_KEY_BIT(FR_PLAN_KEY_graphs));
+    if (job->workload.transformer.experts == 0 || stated) return FR_RECIPE_STATED;
+    return job->runtime && job->runtime->guessed ? FR_RECIPE_UNKNOWN : FR_RECIPE_OF_RELEASE;
+}
+
 uint64_t fr_job_complete(const struct fr_job *job, uint64_t open, struct fr_plan *plan) {
     fr_plan_key_set taken = 0;
     if (!job->usual || !applies(job, plan)) return 0;
+    plan->recipe = recipe_of(job, open);
     for (int i = 0; i < job->n_usual; i++) {
         const struct fr_usual *usual = &job->usual[i];
         const struct fr_plan_key *key = &fr_plan_keys[usual->key];
@@ -304,6 +312,12 @@ fr_status fr_job_assume(struct fr_job *job, struct fr_error *err) {
     FR_TRY(make_lighter(job, err));
     job->assumed = fr_job_complete(job, job->open, &job->plan);
     return FR_OK;
+}
+
+const char *fr_job_left_out(const struct fr_plan *plan) {
+    return plan->recipe == FR_RECIPE_UNKNOWN
+               ? " without its recipes for speed, since no release is named"
+               : "";
 }
 
 const char *fr_job_assumed(const struct fr_job *job, const struct fr_plan *plan, char *out,

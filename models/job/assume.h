@@ -45,6 +45,9 @@ uint64_t fr_job_complete(const struct fr_job *job, uint64_t open, struct fr_plan
 /** @p plan without what it took of @p keys. */
 void fr_job_forget(const struct fr_job *job, uint64_t keys, struct fr_plan *plan);
 
+/** Words behind what was assumed of @p plan: recipes for speed are left out where nobody names a release; else "". */
+const char *fr_job_left_out(const struct fr_plan *plan);
+
 /** Capacity for what fr_job_assumed writes. */
 enum { FR_ASSUMED = 640 };
 

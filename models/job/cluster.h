@@ -78,6 +78,7 @@ static inline double fr_cluster_elementwise_s(const struct fr_cluster *cluster, 
         work.all_B += (times - 1) * work.norm_B;
         work.norm_B *= times;
     }
+    work.all_B += cluster->device.framework.unfused * work.apart_B;
     if (cluster->device.working_sets.n == 0) /* all kinds alike */
         return fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_STREAM, work.all_B, 0);
     double set_B = work.working_set_B, rest_B = work.all_B - work.norm_B - work.softmax_B;

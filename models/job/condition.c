@@ -1,6 +1,7 @@
 /* When is a fact of a runtime taken? */
 #include "models/job/condition.h"
 
+#include "models/job/runtime.h"
 #include "models/plan/key.h"
 
 enum { PACKED_SEQUENCE = 4096 };
@@ -14,6 +15,10 @@ static bool mixture(const struct fr_job *job, const struct fr_plan *plan) {
     (void)plan;
     return job->workload.transformer.experts > 0;
 }
+
+/* Does the user say which software runs, by its name or its date?  Recipes that a release publishes for speed are then its
+ * own; the framework itself turns what they set on for nobody. */
+static bool named(const struct fr_job *job) { return job->runtime && !job->runtime->guessed; }
 
 static bool always(const struct fr_job *job, const struct fr_plan *plan) {
     (void)job, (void)plan;
@@ -47,11 +52,15 @@ static bool records_iterations(const struct fr_job *job, const struct fr_plan *p
     return mixture(job, plan) && scales_blocks(job) && !plan->blocking;
 }
 
+static bool records_named_iterations(const struct fr_job *job, const struct fr_plan *plan) {
+    return named(job) && records_iterations(job, plan);
+}
+
 /* An innermost unit of more ranks than a node has: a rack. */
 static bool records_on_racks(const struct fr_job *job, const struct fr_plan *plan) {
     enum { NODE = 8 };
     const struct fr_levels *levels = &job->cluster.levels;
-    return records_iterations(job, plan) && levels->level[0].ranks > NODE;
+    return records_iterations(job, plan) && levels->level[fr_levels_near(levels)].ranks > NODE;
 }
 
 static bool records_layers(const struct fr_job *job, const struct fr_plan *plan) {
@@ -69,6 +78,16 @@ static bool has_micro_batches(const struct fr_job *job, const struct fr_plan *pl
 
 static bool overlaps_experts(const struct fr_job *job, const struct fr_plan *plan) {
     return scales_blocks(job) && has_micro_batches(job, plan) && !plan->blocking;
+}
+
+static bool overlaps_named_experts(const struct fr_job *job, const struct fr_plan *plan) {
+    return named(job) && overlaps_experts(job, plan);
+}
+
+/* Chunks leave another micro-batch beside whose products exchanges run, but on racks. */
+static bool overlaps_in_chunks(const struct fr_job *job, const struct fr_plan *plan) {
+    return named(job) && mixture(job, plan) && plan->chunks > 1 &&
+           has_micro_batches(job, plan) && !records_on_racks(job, plan) && !plan->blocking;
 }
 
 static bool divides_products(const struct fr_job *job, const struct fr_plan *plan) {
@@ -108,8 +127,16 @@ static bool eight_bits(const struct fr_job *job, const struct fr_plan *plan) {
            job->workload.transformer.lora_rank == 0;
 }
 
+static bool named_eight_bits(const struct fr_job *job, const struct fr_plan *plan) {
+    return named(job) && eight_bits(job, plan);
+}
+
 static bool has_narrow_modules(const struct fr_job *job, const struct fr_plan *plan) {
     return job->workload.transformer.predicted > 0 && eight_bits(job, plan);
+}
+
+static bool has_named_narrow_modules(const struct fr_job *job, const struct fr_plan *plan) {
+    return named(job) && has_narrow_modules(job, plan);
 }
 
 /* Fine-tuning's samples are short, and packed, into sequences of up to 4096 tokens in recipes; longer ones are tuned on
@@ -146,16 +173,30 @@ static const struct {
     {"gradients reduced, no tp", "the same, with tp 1", overlaps_alone},
     {"experts", "mixtures of experts", mixture},
     {"experts, scaled blocks", "mixtures on devices that scale blocks", records_iterations},
+    {"experts, scaled blocks, release named",
+     "mixtures on devices that scale blocks, of a named release", records_named_iterations},
     {"experts, racks", "mixtures on racks of devices that scale blocks", records_on_racks},
     {"experts in fp8", "mixtures on earlier devices with fp8", records_layers},
     {"micro-batches, scaled blocks",
      "ep and micro-batches above 1 on devices that scale blocks", overlaps_experts},
+    {"micro-batches, scaled blocks, release named",
+     "ep and micro-batches above 1 on devices that scale blocks, of a named release",
+     overlaps_named_experts},
+    {"experts in chunks, release named",
+     "mixtures in pipelines of several chunks, but on racks, of a named release",
+     overlaps_in_chunks},
     {"further tokens", "models that predict further tokens, in a pipeline", has_modules},
     {"further tokens, scaled blocks",
      "models in fp8 that predict further tokens, on devices that scale blocks",
      has_narrow_modules},
+    {"further tokens, scaled blocks, release named",
+     "models in fp8 that predict further tokens, on devices that scale blocks, of a named "
+     "release",
+     has_named_narrow_modules},
     {"16 bits", "products of 16 bits or fewer", narrow_gradients},
     {"fp8, scaled blocks", "fp8 on devices that scale blocks, but adapters", eight_bits},
+    {"fp8, scaled blocks, release named",
+     "fp8 on devices that scale blocks, of a named release, but adapters", named_eight_bits},
     {"fp8 experts", "mixtures of experts in fp8", eight_bit_experts},
     {"dense, tp", "tp above 1 with sequence_parallel, but mixtures and blocking launches",
      divides_products},
@@ -177,13 +218,18 @@ const char *const fr_condition_names[] = {"always",
                                           "gradients reduced, no tp",
                                           "experts",
                                           "experts, scaled blocks",
+                                          "experts, scaled blocks, release named",
                                           "experts, racks",
                                           "experts in fp8",
                                           "micro-batches, scaled blocks",
+                                          "micro-batches, scaled blocks, release named",
+                                          "experts in chunks, release named",
                                           "further tokens",
                                           "further tokens, scaled blocks",
+                                          "further tokens, scaled blocks, release named",
                                           "16 bits",
                                           "fp8, scaled blocks",
+                                          "fp8, scaled blocks, release named",
                                           "fp8 experts",
                                           "dense, tp",
                                           "tp",

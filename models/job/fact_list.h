@@ -62,11 +62,15 @@ FR_FACT(attention_backward,
         "rate of a fused kernel's backward pass over its forward's")
 FR_FACT(attention_scan, SHARE("attention.scan", attention.scan, FR_VALUE_COUNT),
         "share of the peak of products of a state-space scan")
+FR_FACT(attention_scan_backward,
+        NUMBER("attention.scan_backward", 1e-6, 10, attention.scan_backward, FR_VALUE_COUNT),
+        "rate of a scan's backward pass over its forward's")
 FR_FACT(attention_eight_bits,
         NUMBER("attention.eight_bits", 1e-6, 10, attention.eight_bits, FR_VALUE_COUNT),
         "rate of the release's fused kernel at 8 bits over its rate at 16")
 FR_FACT(attention_eight_bits_wide,
-        NUMBER("attention.eight_bits_wide", 1e-6, 10, attention.eight_bits_wide, FR_VALUE_COUNT),
+        NUMBER("attention.eight_bits_wide", 1e-6, 10, attention.eight_bits_wide,
+               FR_VALUE_COUNT),
         "the same of wide heads, of latent attention")
 FR_FACT(attention_exponentials,
         NUMBER("attention.exponentials", 1e-6, 1024, attention.exponentials, FR_VALUE_COUNT),
@@ -74,6 +78,13 @@ FR_FACT(attention_exponentials,
 FR_FACT(attention_half_keys,
         NUMBER("attention.half_keys", 0, 1e6, attention.half_keys, FR_VALUE_COUNT),
         "keys of a query at which a fused kernel reaches half of its share")
+FR_FACT(attention_backward_keys,
+        NUMBER("attention.backward_keys", 0, 1e6, attention.backward_keys, FR_VALUE_COUNT),
+        "the same of its backward pass; 0: attention.half_keys")
+FR_FACT(
+    attention_flash_2_backward,
+    NUMBER("attention.flash_2_backward", 1e-6, 10, attention.flash_2_backward, FR_VALUE_COUNT),
+    "rate of FlashAttention-2's backward pass over its forward's; not said: attention.backward")
 FR_FACT(host_launch, TIME("host_launch", 3600, host_launch_s, FR_VALUE_HOST_LAUNCH),
         "time of the host to launch a kernel")
 FR_FACT(host_skew, NUMBER("host_skew", 0, 100, host_skew, FR_VALUE_HOST_SKEW),
@@ -122,6 +133,16 @@ FR_FACT(reduce_traffic, BYTES("framework.reduce_traffic", 1e12, framework.reduce
         "what replicas move to copy gradients into buckets and back, a trained parameter")
 FR_FACT(norm_traffic, OWN("framework.norm_traffic", 0, 100, framework.norm_traffic),
         "what norms read and write, with casts to 32 bits, over their values once a pass; 0: 1")
+FR_FACT(unfused, OWN("framework.unfused", 0, 1, framework.unfused),
+        "1: each element-wise operation of a block is a kernel of its own, as in PyTorch's "
+        "eager mode; "
+        "0: they are fused or compiled")
+FR_FACT(casts, OWN("framework.casts", 0, 1, framework.casts),
+        "1: weights lie at 32 bits, and each forward pass makes 16 bits of them (autocast)")
+FR_FACT(frees_gradients, OWN("framework.frees_gradients", 0, 1, framework.frees_gradients),
+        "1: the update of a lone replica frees gradients, and each is there from its backward pass on")
+FR_FACT(update_rate, OWN("framework.update_rate", 0, 1, framework.update_rate),
+        "share of memory's rate that the optimiser's kernels reach; 0: all of it")
 FR_FACT(gathers, OWN("gathers", 0, 1, framework.gathers),
         "what zero 2 and 3 hold whole at a time: 0 two layers, 1 two weights and a gradient")
 FR_FACT(fp8_efficiency, PRODUCT("gemm.fp8.efficiency", FR_FP8),

@@ -163,7 +163,9 @@ fr_status fr_job_runtime(struct fr_job *job, const char *until, struct fr_error 
     bool modern = !job->documents[MODEL] || job->workload.modern;
     if (job->runtime) return FR_OK;
     fr_release_newest(modern, job->cluster.device.generation, until, name);
-    return read_runtime(job, name, err);
+    FR_TRY(read_runtime(job, name, err));
+    job->runtime->guessed = !until;
+    return FR_OK;
 }
 
 void fr_job_fill(const struct fr_job *job, struct fr_plan *plan) {

@@ -45,7 +45,8 @@ struct fr_fact {
 
 struct fr_runtime {
     char name[FR_RUNTIME_NAME], date[16], source[2048];
-    bool modern; /**< what models start from with it: today, or 2019 */
+    bool modern;  /**< what models start from with it: today, or 2019 */
+    bool guessed; /**< nobody named it or its date: it is the newest that suits */
     int n_files, n_facts;
     struct fr_json_document *file[FR_RUNTIME_FILES]; /**< itself, then what it comes from */
     bool costs_only[FR_RUNTIME_FILES];               /**< it gives facts of devices alone */

@@ -16,7 +16,7 @@ static const char *const paths[] = {
 
 bool fr_value_has_dtype(fr_value value) { return strstr(paths[value], "%s"); }
 
-const char *fr_value_path(fr_value value, fr_dtype dtype, int n_levels,
+const char *fr_value_path(fr_value value, fr_dtype dtype, const struct fr_levels *levels,
                           char out[FR_VALUE_PATH]) {
     const char *path = paths[value], *mark = strchr(path, '%');
     if (!mark) {
@@ -25,9 +25,10 @@ const char *fr_value_path(fr_value value, fr_dtype dtype, int n_levels,
         snprintf(out, FR_VALUE_PATH, "%.*s%s%s", (int)(mark - path), path,
                  fr_dtype_names[dtype], mark + 2);
     } else {
-        if (n_levels < 2) return NULL;
-        snprintf(out, FR_VALUE_PATH, "%.*s%d%s", (int)(mark - path), path, n_levels - 1,
-                 mark + 2);
+        bool of_node = mark[1] == 'n';
+        if (!of_node && levels->count < 2) return NULL;
+        snprintf(out, FR_VALUE_PATH, "%.*s%d%s", (int)(mark - path), path,
+                 of_node ? fr_levels_near(levels) : levels->count - 1, mark + 2);
     }
     return out;
 }
@@ -43,11 +44,11 @@ struct table {
     const char *keys[FR_VALUE_COUNT * FR_DTYPE_COUNT + 2]; /* and "together" */
 };
 
-static void fill(struct table *t, int n_levels) {
+static void fill(struct table *t, const struct fr_levels *levels) {
     t->n = 0;
     for (int v = 0; v < FR_VALUE_COUNT; v++)
         for (int d = 0; d < (fr_value_has_dtype((fr_value)v) ? FR_DTYPE_COUNT : 1); d++) {
-            if (!fr_value_path((fr_value)v, (fr_dtype)d, n_levels, t->row[t->n].path)) continue;
+            if (!fr_value_path((fr_value)v, (fr_dtype)d, levels, t->row[t->n].path)) continue;
             t->row[t->n].value = (fr_value)v;
             t->row[t->n].dtype = (fr_dtype)d;
             t->keys[t->n] = t->row[t->n].path;
@@ -125,8 +126,9 @@ static bool any_dropped(const struct fr_correlated *x, const bool *dropped) {
     return false;
 }
 
-static bool put_correlated(const struct fr_uncertainty *uncertainty, int n_levels,
-                           const bool *dropped, struct fr_json_writer *w) {
+static bool put_correlated(const struct fr_uncertainty *uncertainty,
+                           const struct fr_levels *levels, const bool *dropped,
+                           struct fr_json_writer *w) {
     bool any = false;
     for (int k = 0; k < uncertainty->n_correlated; k++) {
         const struct fr_correlated *x = &uncertainty->correlated[k];
@@ -137,7 +139,7 @@ static bool put_correlated(const struct fr_uncertainty *uncertainty, int n_level
         fr_json_begin_object(w);
         fr_json_add_object(w, "of");
         for (int i = 0; i < x->n; i++)
-            fr_json_add_number(w, fr_value_path(x->of[i].value, x->of[i].dtype, n_levels, path),
+            fr_json_add_number(w, fr_value_path(x->of[i].value, x->of[i].dtype, levels, path),
                                x->of[i].power);
         fr_json_end_object(w);
         fr_json_add_number(w, "width", x->sigma);
@@ -154,7 +156,7 @@ fr_status fr_uncertainty_read(const struct fr_json *object, const struct fr_leve
     struct table t;
     *uncertainty = (struct fr_uncertainty){0};
     if (!fr_json_present(object)) return FR_OK;
-    fill(&t, levels->count);
+    fill(&t, levels);
     FR_TRY(fr_json_object(object, t.keys, err));
     for (int i = 0; i < t.n; i++) {
         double *sigma = uncertainty->sigma[t.row[i].value];
@@ -167,11 +169,12 @@ fr_status fr_uncertainty_read(const struct fr_json *object, const struct fr_leve
     return read_correlated(object, &t, uncertainty, err);
 }
 
-bool fr_uncertainty_put(const struct fr_uncertainty *uncertainty, int n_levels,
-                        const bool *dropped, struct fr_json_writer *w) {
+bool fr_uncertainty_put(const struct fr_uncertainty *uncertainty,
+                        const struct fr_levels *levels, const bool *dropped,
+                        struct fr_json_writer *w) {
     struct table t;
     bool any = false;
-    fill(&t, n_levels);
+    fill(&t, levels);
     fr_json_begin_object(w);
     for (int i = 0; i < t.n; i++) {
         double sigma = uncertainty->sigma[t.row[i].value][t.row[i].dtype];
@@ -179,7 +182,7 @@ bool fr_uncertainty_put(const struct fr_uncertainty *uncertainty, int n_levels,
         fr_json_add_number(w, t.keys[i], sigma);
         any = true;
     }
-    any |= put_correlated(uncertainty, n_levels, dropped, w);
+    any |= put_correlated(uncertainty, levels, dropped, w);
     fr_json_end_object(w);
     return any;
 }

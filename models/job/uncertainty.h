@@ -19,7 +19,7 @@
 #include "models/device/device.h"
 #include "topology/levels.h"
 
-/* code, path in the cluster file: %s stands for the dtype, %d for the outermost of several levels */
+/* code, path in the cluster file: %s stands for the dtype, %n for the level that fr_levels_near names, %d for the outermost of several */
 #define FR_VALUE_LIST(X)                                                                       \
     X(FR_VALUE_EFFICIENCY, "device.gemm.%s.efficiency")                                        \
     X(FR_VALUE_HALF_K, "device.gemm.%s.half_k")                                                \
@@ -38,8 +38,8 @@
     X(FR_VALUE_HOST_PASS, "device.host_pass")                                                  \
     X(FR_VALUE_HOST_EXPERTS, "device.host_experts")                                            \
     X(FR_VALUE_FIXED, "device.fixed")                                                          \
-    X(FR_VALUE_NODE_LATENCY, "levels.0.latency")                                               \
-    X(FR_VALUE_NODE_RATE, "levels.0.bandwidth")                                                \
+    X(FR_VALUE_NODE_LATENCY, "levels.%n.latency")                                              \
+    X(FR_VALUE_NODE_RATE, "levels.%n.bandwidth")                                               \
     X(FR_VALUE_NETWORK_LATENCY, "levels.%d.latency")                                           \
     X(FR_VALUE_NETWORK_RATE, "levels.%d.bandwidth")
 
@@ -52,9 +52,9 @@ typedef enum {
 
 enum { FR_VALUE_PATH = 48 };
 
-/** Where @p value lies in the file of a cluster of so many levels. @return @p out; NULL where it has no such place:
+/** Where @p value lies in the file of a cluster of these levels. @return @p out; NULL where it has no such place:
  *  of the outermost of several levels, with one. */
-const char *fr_value_path(fr_value value, fr_dtype dtype, int n_levels,
+const char *fr_value_path(fr_value value, fr_dtype dtype, const struct fr_levels *levels,
                           char out[FR_VALUE_PATH]);
 
 /** Is there a @p value of each dtype? */
@@ -92,7 +92,8 @@ fr_status fr_uncertainty_read(const struct fr_json *object, const struct fr_leve
 
 /** The object without the values for which @p dropped[FR_VALUE_COUNT] is set, of any dtype, and what is known of them
  *  together with others. @return whether it has a member left. */
-bool fr_uncertainty_put(const struct fr_uncertainty *uncertainty, int n_levels,
-                        const bool *dropped, struct fr_json_writer *w);
+bool fr_uncertainty_put(const struct fr_uncertainty *uncertainty,
+                        const struct fr_levels *levels, const bool *dropped,
+                        struct fr_json_writer *w);
 
 #endif

@@ -9,7 +9,7 @@
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
 #include "models/outcome/lower_bound.h"
-#include "models/outcome/periodic.h"
+#include "models/outcome/recurrence.h"
 #include "models/price/memo.h"
 
 /* Passes whose activations each stage of an order holds. */
@@ -24,10 +24,9 @@ enum { ORDERS = 512, RUNS = 2048 };
 struct fr_pricer {
     const struct fr_job *job;
     struct fr_price_memo memo;
-    struct fr_recurrence_cache *cache;
+    struct fr_recurrence_cache *cache, *shared;
     struct in_flight in_flight[ORDERS];
     struct fr_stage *stage; /* capacity for n_stages */
-    double *exposed_s;
     size_t n_stages;
     struct fr_slot *slots;
     size_t n_slots;
@@ -38,7 +37,9 @@ struct fr_pricer *fr_pricer_make(const struct fr_job *job) {
     if (!pricer) return NULL;
     pricer->job = job;
     pricer->cache = fr_recurrence_cache_make(RUNS);
-    if (pricer->cache && fr_price_memo_make(&pricer->memo, NULL) == FR_OK) return pricer;
+    pricer->shared = fr_recurrence_cache_make(RUNS);
+    if (pricer->cache && pricer->shared && fr_price_memo_make(&pricer->memo, NULL) == FR_OK)
+        return pricer;
     fr_pricer_free(pricer);
     return NULL;
 }
@@ -53,9 +54,9 @@ void fr_pricer_free(struct fr_pricer *pricer) {
     if (!pricer) return;
     fr_price_memo_free(&pricer->memo);
     fr_recurrence_cache_free(pricer->cache);
+    fr_recurrence_cache_free(pricer->shared);
     for (int i = 0; i < ORDERS; i++) free(pricer->in_flight[i].passes);
     free(pricer->stage);
-    free(pricer->exposed_s);
     free(pricer->slots);
     free(pricer);
 }
@@ -65,14 +66,10 @@ void fr_pricer_free(struct fr_pricer *pricer) {
 static bool make_stages(struct fr_pricer *x, size_t n) {
     if (n > x->n_stages) {
         free(x->stage);
-        free(x->exposed_s);
         x->stage = fr_malloc(n, sizeof *x->stage);
-        x->exposed_s = fr_malloc(n, sizeof *x->exposed_s);
-        x->n_stages = x->stage && x->exposed_s ? n : 0;
+        x->n_stages = x->stage ? n : 0;
     }
-    if (n > x->n_stages) return false;
-    memset(x->exposed_s, 0, n * sizeof *x->exposed_s);
-    return true;
+    return n <= x->n_stages;
 }
 
 static bool make_slots(struct fr_pricer *x, size_t n) {
@@ -142,29 +139,34 @@ static fr_status write_order(struct fr_pricer *x, struct fr_pipeline *p) {
     return FR_OK;
 }
 
-static fr_status run(struct fr_pricer *x, struct fr_pipeline *p, struct fr_outcome *out) {
-    struct fr_pipeline_times times = {.gradient_exposed_s = x->exposed_s, .cache = x->cache};
+/* @p bound: a lower bound will do, and is_bound says whether it is one. */
+static fr_status run(struct fr_pricer *x, struct fr_pipeline *p, bool bound, bool *is_bound,
+                     struct fr_outcome *out) {
+    struct fr_pipeline_times times = {.cache = x->cache, .shared = x->shared, .bound = bound};
     if (!fr_pipeline_ran(p, FR_WITH_ALL, &times)) {
-        if (!(fr_pipeline_is_periodic(p) && !p->lines) && !p->slots) FR_TRY(write_order(x, p));
+        if (fr_pipeline_needs_order(p, bound) && !p->slots) FR_TRY(write_order(x, p));
         FR_TRY(fr_pipeline_run(p, FR_WITH_ALL, &times, NULL));
     }
+    *is_bound = times.is_bound;
     out->time_s = times.makespan_s + x->job->cluster.device.fixed_s;
     fr_pipeline_fill_energy(x->job, p, p->args.micro_batches, out);
     return FR_OK;
 }
 
-/* Messages that wait for one another never make it faster: alone they bound it. */
+/* Messages that share links never make it faster: as if they shared none they bound it. */
 static fr_status fill_exactly(struct fr_pricer *x, const struct fr_plan *plan,
                               struct fr_pipeline *p, fr_wanted_fn *wanted, const void *context,
                               struct fr_outcome *out, bool *priced) {
-    FR_TRY(run(x, p, out));
-    if (!fr_pipeline_queues(p)) return FR_OK;
+    bool is_bound;
+    if (fr_pipeline_queues(p)) {
+        FR_TRY(fr_pipeline_find_lines(x->job, plan, p, NULL));
+        fr_pipeline_fill_messages(p, out);
+    }
+    FR_TRY(run(x, p, true, &is_bound, out));
+    if (!is_bound) return FR_OK;
     make_smaller(out);
     *priced = wanted(context, out);
-    if (!*priced) return FR_OK;
-    FR_TRY(fr_pipeline_find_lines(x->job, plan, p, NULL));
-    fr_pipeline_fill_messages(p, out);
-    return run(x, p, out);
+    return *priced ? run(x, p, false, &is_bound, out) : FR_OK;
 }
 
 /* Which messages are the epilogue's is asked of the order where a stage has several chunks. */

@@ -242,8 +242,7 @@ static fr_status search_open(struct search *s, const struct fr_plan *plan, doubl
     s->stages = (int)plan->pp;
     s->full = fr_malloc(n, sizeof *s->full);
     s->clock = fr_calloc(n, sizeof *s->clock);
-    s->times.gradient_exposed_s = fr_calloc(n, sizeof(double));
-    if (!s->full || !s->clock || !s->times.gradient_exposed_s)
+    if (!s->full || !s->clock)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     for (int i = 0; i < s->stages; i++)
         s->pipeline.stage[i].repeats = false; /* each its clock */
@@ -269,7 +268,6 @@ fr_status fr_clocks_choose(const struct fr_job *job, const struct fr_plan *plan,
     fr_pipeline_free(&s.pipeline);
     free(s.full);
     free(s.clock);
-    free(s.times.gradient_exposed_s);
     return status;
 }
 

@@ -10,6 +10,7 @@
 #include "models/outcome/fits/fits.h"
 #include "models/outcome/iteration.h"
 #include "models/outcome/moments.h"
+#include "models/outcome/recurrence.h"
 #include "models/price/lines.h"
 #include "models/price/offload.h"
 #include "models/price/zero.h"
@@ -358,20 +359,25 @@ static fr_status add_parts(const struct fr_job *job, const struct fr_pipeline *p
 fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline *p,
                               fr_pipeline_timer *timer, const void *context,
                               struct fr_outcome *out, struct fr_error *err) {
-    struct fr_pipeline_times times = {.gradient_exposed_s =
-                                          fr_calloc((size_t)p->args.stages, sizeof(double))};
-    if (!times.gradient_exposed_s)
-        return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    struct fr_pipeline_times times = {0};
     fr_status status = timer(context, FR_WITH_ALL, &times, err);
     if (status == FR_OK) status = add_parts(job, p, timer, context, times.makespan_s, out, err);
     if (status == FR_OK) fill_outcome(job, p, p->args.micro_batches, out);
-    free(times.gradient_exposed_s);
     return status;
 }
 
+/* A pipeline, and where its runs are kept. */
+struct timed {
+    const struct fr_pipeline *p;
+    struct fr_recurrence_cache *cache, *shared;
+};
+
 static fr_status recurrence(const void *context, int with, struct fr_pipeline_times *times,
                             struct fr_error *err) {
-    return fr_pipeline_run(context, with, times, err);
+    const struct timed *timed = context;
+    times->cache = timed->cache;
+    times->shared = timed->shared;
+    return fr_pipeline_run(timed->p, with, times, err);
 }
 
 static fr_status cost_in_a_row(const struct fr_job *job, const struct fr_plan *plan,
@@ -390,7 +396,15 @@ static fr_status cost_by_order(const struct fr_job *job, const struct fr_plan *p
                                struct fr_outcome *out) {
     struct fr_pipeline p;
     fr_status status = fr_pipeline_make(job, plan, &p, &out->extrapolated, NULL);
-    if (status == FR_OK) status = fr_pipeline_outcome(job, &p, recurrence, &p, out, NULL);
+    struct timed timed = {.p = &p};
+    if (status == FR_OK &&
+        p.lines) { /* parts that take no time change nothing: the last run is theirs */
+        timed.cache = fr_recurrence_cache_make(1);
+        timed.shared = fr_recurrence_cache_make(1);
+    }
+    if (status == FR_OK) status = fr_pipeline_outcome(job, &p, recurrence, &timed, out, NULL);
+    fr_recurrence_cache_free(timed.cache);
+    fr_recurrence_cache_free(timed.shared);
     fr_pipeline_free(&p);
     return status;
 }

@@ -41,6 +41,8 @@ struct view {
     double caller_B; /* a logit that the caller of the loss keeps */
     double copies;   /* of what a layer works with */
     bool frees;      /* a backward pass leaves nothing to a later one */
+    /* Gradients come with their backward pass: how wide a value is over what a product writes; 0: they are always there. */
+    double comes;
 };
 
 /* The ends of a micro-batch between its passes. */
@@ -108,7 +110,14 @@ static void view_of(const struct fr_job *job, const struct fr_plan *plan,
         v->base_B[FR_TENSOR_LAYERS] = 0;
     v->base_B[FR_TENSOR_LAYERS] += s->cache_B * p->args.micro_batches; /* of all samples */
     v->base_B[FR_TENSOR_ENDS] = rest_B > 1e-9 * s->ends_B ? holds.all * rest_B : 0;
+    if (m->known && f->casts > 0 && !plan->forward) {
+        v->pass_B += f->casts * m->casts_B;
+        v->base_B[FR_TENSOR_LAYERS] += f->casts * m->casts_B;
+    }
     v->caller_B = f->saved_logits * m->value_B;
+    bool alone = p->args.stages == 1 && p->args.micro_batches == 1 && !fr_plan_reduces(plan);
+    if (alone && m->known && m->heads > 0 && f->frees_gradients > 0 && !plan->forward)
+        v->comes = fr_dtype_size_B(job->workload.gradient_dtype) / m->value_B;
     v->copies = p->args.stages > 1 && f->layer_copies > 0 ? f->layer_copies : 1;
     if (p->args.stages > 1 && m->known)
         v->base_B[FR_TENSOR_ENDS] +=
@@ -142,6 +151,7 @@ static bool has(const struct view *v, fr_moment moment) {
 /* Memory of a moment beside the permanent memory; `freed` of the layers' activations is gone. */
 struct extra {
     double ends, logits, again, layer, joined, weights, freed;
+    double absent; /* gradients that have not come yet */
 };
 
 /* The ends of the micro-batch at work, one of whose heads holds @p logit_B a logit. */
@@ -156,18 +166,36 @@ static struct extra of_loss(const struct view *v, double logit_B) {
 static struct extra of_head(const struct view *v) {
     const struct fr_moment_sizes *m = v->m;
     double weights = v->loss->weights > 0 ? v->loss->weights : v->writes && !v->places;
-    struct extra x = of_loss(v, m->value_B);
+    struct extra x =
+        of_loss(v, fmin(m->value_B, fr_loss_logit_B(&v->loss->backward, m->value_B)));
     x.joined = m->gathered_B + m->input_B;
     x.weights = weights * m->head_weight_B;
     return x;
 }
 
+/* With the last layer all activations are kept, and of gradients the head's alone has come; with the first, one layer's
+ * activations, and all gradients but its own and the embedding's.  The larger counts. */
+static void come(const struct view *v, struct extra *x) {
+    const struct fr_moment_sizes *m = v->m;
+    double all_B = v->base_B[FR_TENSOR_GRADIENTS], kept_B = v->base_B[FR_TENSOR_LAYERS],
+           head_B = v->comes * m->head_weight_B, layers = fmax(1, m->layers),
+           here_B = v->comes > 1 ? v->comes * m->layer_weight_B : 0, /* beside the product's */
+        last_B = fmax(0, all_B - head_B - here_B),
+           first_B = fmin(all_B, v->comes * m->lookup_B + last_B / layers),
+           gone_B = v->frees ? (1 - 1 / layers) * fmin(v->pass_B, kept_B) : 0;
+    bool last = gone_B + first_B > last_B;
+    x->absent = last ? last_B : first_B;
+    x->freed = last ? 0 : gone_B;
+}
+
 static struct extra of_layer(const struct view *v) {
     const struct fr_moment_sizes *m = v->m;
-    return (struct extra){.again = v->copies * m->again_B,
-                          .layer = m->layer_B,
-                          .joined = m->joined_B,
-                          .weights = v->writes && !v->places ? m->layer_weight_B : 0};
+    struct extra x = {.again = v->copies * m->again_B,
+                      .layer = m->layer_B,
+                      .joined = m->joined_B,
+                      .weights = v->writes && !v->places ? m->layer_weight_B : 0};
+    if (v->comes > 0) come(v, &x);
+    return x;
 }
 
 /* The layers' activations of its micro-batch are gone. */
@@ -179,8 +207,26 @@ static struct extra of_embedding(const struct view *v) {
                                             : 0};
 }
 
+/* Gradients that are not there yet: all at the loss; at its head's and at the embedding's backward pass that one, which
+ * is the product's own unless it is kept wider. */
+static double absent_B(const struct view *v, fr_moment moment, double absent) {
+    double all_B = v->base_B[FR_TENSOR_GRADIENTS], own = v->comes > 1 ? v->comes : 0;
+    if (v->comes <= 0) return 0;
+    switch (moment) {
+    case FR_MOMENT_LOSS:
+    case FR_MOMENT_LOSS_BACKWARD:
+        return all_B;
+    case FR_MOMENT_HEAD_BACKWARD:
+        return fmax(0, all_B - own * v->m->head_weight_B);
+    case FR_MOMENT_EMBEDDING_BACKWARD:
+        return v->comes > 1 ? 0 : fmin(all_B, v->m->lookup_B);
+    default:
+        return absent;
+    }
+}
+
 /* The bytes of a moment beyond those that are there in every moment, by the list in moments.h. */
-static struct extra of_moment(const struct view *v, fr_moment moment) {
+static struct extra beyond(const struct view *v, fr_moment moment) {
     struct extra x = {0};
     switch (moment) {
     case FR_MOMENT_LOSS:
@@ -200,13 +246,21 @@ static struct extra of_moment(const struct view *v, fr_moment moment) {
     }
 }
 
+static struct extra of_moment(const struct view *v, fr_moment moment) {
+    struct extra x = beyond(v, moment);
+    x.absent = absent_B(v, moment, x.absent);
+    return x;
+}
+
 static double sum_of(const struct extra *x) {
-    return x->ends + x->logits + x->again + x->layer + x->joined + x->weights - x->freed;
+    return x->ends + x->logits + x->again + x->layer + x->joined + x->weights - x->freed -
+           x->absent;
 }
 
 /* Tensor by tensor, so that a profiler's snapshot can be held beside it. */
 static void add_to(const struct extra *x, double t[FR_TENSORS]) {
     t[FR_TENSOR_LAYERS] -= x->freed;
+    t[FR_TENSOR_GRADIENTS] -= x->absent;
     t[FR_TENSOR_ENDS] += x->ends;
     t[FR_TENSOR_LOGITS] += x->logits;
     t[FR_TENSOR_AGAIN] += x->again;
@@ -222,7 +276,7 @@ fr_moment fr_moments_peak(const struct fr_job *job, const struct fr_plan *plan,
                           double part_B[FR_MEMORY_COUNT]) {
     struct view v;
     struct extra peak = {0};
-    double most_B = -1;
+    double most_B = -HUGE_VAL;
     fr_moment at = FR_MOMENT_PASS;
     view_of(job, plan, p, i, &v);
     for (int moment = 0; moment < FR_MOMENT_STEP; moment++) {
@@ -298,7 +352,7 @@ static double most_of(const struct view *v, int from, int to) {
     for (int k = from; k <= to; k++) {
         if (!has(v, (fr_moment)k)) continue;
         const struct extra x = of_moment(v, (fr_moment)k);
-        most_B = fr_larger(most_B, sum_of(&x) + x.freed);
+        most_B = fr_larger(most_B, sum_of(&x) + x.freed + x.absent);
     }
     return most_B;
 }

@@ -18,6 +18,11 @@
  *      embedding_backward   less a micro-batch's A; a gradient of the embedding, and what comes down to it
  *      step                 B
  *
+ *  Where an update frees gradients (framework.frees_gradients), a lone replica's only micro-batch finds none.  They are no
+ *  part of B at the loss.  At the head's backward pass its own is there, which the product made.  With the last layer's
+ *  pass all activations are kept and the head's gradient is there.  With the first layer's, the other layers' gradients
+ *  stand in place of their activations.  The larger of these two counts.
+ *
  *  Stages without a head have no loss, those without embedding not its pass.  Divisions of a model that say nothing of
  *  their layers' backward pass have the loss's moments, or one, `pass`, with what they work with.  Left out: where
  *  chunks interleave, logits of more than one micro-batch, and other chunks' passes at the loss; temporaries of the

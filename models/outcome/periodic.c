@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "models/outcome/sweep.h"
 
 bool fr_pipeline_is_periodic(const struct fr_pipeline *p) {
     bool form = p->schedule->warm_up > 0 || p->schedule->phases;
@@ -54,6 +55,31 @@ static void step_backward_coded(struct stage *s, const struct coded *c, int64_t 
     s->backward_s = s->free_s + (sends ? c->small_lag_s : s->backward_lag_s);
 }
 
+/* A line, and what goes over it; NULL: each message goes alone. */
+struct way {
+    struct fr_unshared_line *line;
+    const struct fr_message_parts *parts;
+};
+
+/* Over which lines a stage sends. */
+struct lined {
+    struct way up, down;
+};
+
+static void step_forward_lined(struct stage *s, const struct way *up) {
+    double start_s = s[-1].forward_s > s->free_s ? s[-1].forward_s : s->free_s;
+    s->free_s = start_s + s->forward_pass_s;
+    s->forward_s = up->line ? fr_unshared_send(up->line, s->free_s, up->parts)
+                            : s->free_s + s->forward_lag_s;
+}
+
+static void step_backward_lined(struct stage *s, const struct way *down) {
+    double start_s = s[1].backward_s > s->free_s ? s[1].backward_s : s->free_s;
+    s->free_s = start_s + s->backward_pass_s;
+    s->backward_s = down->line ? fr_unshared_send(down->line, s->free_s, down->parts)
+                               : s->free_s + s->backward_lag_s;
+}
+
 /* Whole part of a / b, b > 0, also of a negative a. */
 static int64_t below(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
@@ -61,6 +87,7 @@ static int64_t below(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - 
 struct ticks {
     int64_t e, d, turn, P, m;
     const struct coded *coded; /* [P], or NULL */
+    const struct lined *lined; /* [P], or NULL */
 };
 
 /* Step between the stages of one tick, where stages are e apart in their ticks: each, every second, or none. */
@@ -81,6 +108,8 @@ static void forward_tick(struct stage *s, const struct ticks *x, int64_t t) {
     if (step == 2 && (t - high) % 2 != 0) high--;
     if (x->coded)
         for (int64_t i = high; i >= low; i -= step) step_forward_coded(&s[i], &x->coded[i]);
+    else if (x->lined)
+        for (int64_t i = high; i >= low; i -= step) step_forward_lined(&s[i], &x->lined[i].up);
     else
         for (int64_t i = high; i >= low; i -= step) step_forward(&s[i]);
 }
@@ -96,14 +125,17 @@ static void backward_tick(struct stage *s, const struct ticks *x, int64_t t) {
     if (x->coded)
         for (int64_t i = low; i <= high; i += step)
             step_backward_coded(&s[i], &x->coded[i], (since + x->d * i) / x->e);
+    else if (x->lined)
+        for (int64_t i = low; i <= high; i += step)
+            step_backward_lined(&s[i], &x->lined[i].down);
     else
         for (int64_t i = low; i <= high; i += step) step_backward(&s[i]);
 }
 
 static struct ticks ticks_of(const struct fr_pipeline *p) {
     int64_t P = p->args.stages, m = p->args.micro_batches, d = p->schedule->warm_up;
-    if (p->schedule->phases) return (struct ticks){1, 1, m + 2 * (P - 1), P, m, NULL};
-    return (struct ticks){2, d, 2 * d * (P - 1) + 1, P, m, NULL};
+    if (p->schedule->phases) return (struct ticks){1, 1, m + 2 * (P - 1), P, m, NULL, NULL};
+    return (struct ticks){2, d, 2 * d * (P - 1) + 1, P, m, NULL, NULL};
 }
 
 /* Micro-batch from which backward messages that stage @p i reads go compressed. */
@@ -131,6 +163,24 @@ static void code(const struct fr_pipeline *p, struct fr_periodic_with with, stru
     }
 }
 
+static struct way way_of(struct fr_periodic_with with, int32_t stages, int32_t from, int32_t to,
+                         size_t parts) {
+    if (!(with.parts[parts].size_B > 0)) return (struct way){.line = NULL};
+    return (struct way){&with.unshared->line[fr_line_of(stages, from, to)], &with.parts[parts]};
+}
+
+static void line_up(const struct fr_pipeline *p, struct fr_periodic_with with,
+                    struct lined *lined) {
+    int32_t P = p->args.stages;
+    for (int32_t i = 0; i < P; i++) {
+        size_t kinds = FR_MESSAGE_KINDS * (size_t)i;
+        lined[i] = (struct lined){.up = {.line = NULL}};
+        if (i < P - 1) lined[i].up = way_of(with, P, i, i + 1, kinds + FR_UP_WHOLE);
+        if (i > 0)
+            lined[i].down = way_of(with, P, i, i - 1, kinds - FR_MESSAGE_KINDS + FR_DOWN_WHOLE);
+    }
+}
+
 /* All ticks, one after the other. */
 static void tick(struct stage *s, const struct ticks *x) {
     for (int64_t t = 0; t < x->turn + x->e * x->m; t++) {
@@ -147,8 +197,11 @@ fr_status fr_pipeline_periodic(const struct fr_pipeline *p, const double *pass_s
     bool codes = fr_pipeline_codes(p);
     struct stage *all = fr_calloc((size_t)P + 2, sizeof *all), *s = all + 1;
     struct coded *coded = all && codes ? fr_malloc((size_t)P, sizeof *coded) : NULL;
-    if (!all || (codes && !coded)) {
+    struct lined *lined = all && with.unshared ? fr_malloc((size_t)P, sizeof *lined) : NULL;
+    if (!all || (codes && !coded) || (with.unshared && !lined)) {
         free(all);
+        free(coded);
+        free(lined);
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     }
     for (int64_t i = 0; i < P; i++)
@@ -158,10 +211,13 @@ fr_status fr_pipeline_periodic(const struct fr_pipeline *p, const double *pass_s
                               .backward_lag_s =
                                   with.messages && i > 0 ? p->stage[i - 1].message_s : 0};
     if (codes) code(p, with, s, coded);
+    if (lined) line_up(p, with, lined);
     x.coded = coded;
+    x.lined = lined;
     tick(s, &x);
     for (int64_t i = 0; i < P; i++) end_s[i] = s[i].free_s;
     free(coded);
+    free(lined);
     free(all);
     return FR_OK;
 }

@@ -13,12 +13,18 @@
 
 #include "models/price/pipeline.h"
 
+struct fr_unshared;
+struct fr_message_parts;
+
 /** Is this a pipeline that fr_pipeline_periodic runs?  A schedule (of one chunk) that says so by warm_up or phases. */
 bool fr_pipeline_is_periodic(const struct fr_pipeline *pipeline);
 
 /** Do messages take time beside passes, and codecs? */
 struct fr_periodic_with {
     bool messages, codecs;
+    /** Messages, none compressed, go in order over these lines; or NULL. */
+    struct fr_unshared *unshared;
+    const struct fr_message_parts *parts; /**< [P][FR_MESSAGE_KINDS] */
 };
 
 /** End of each stage's last backward pass [s].

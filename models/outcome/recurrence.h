@@ -5,7 +5,7 @@
  *  forward pass needs the activation of the virtual stage before.  The backward pass needs the gradient of the
  *  virtual stage after; on the last one, its own forward pass.  Each input arrives message_s after it was made.
  *  Messages are asynchronous: they hold up nobody but their reader, and where the pipeline has lines
- *  (models/outcome/message_lines.h) one another.  The gradient all-reduce of a stage follows its
+ *  (models/outcome/messages/message_lines.h) one another.  The gradient all-reduce of a stage follows its
  *  last backward pass; the iteration ends with the last of them.
  *
  *  Overlapped, the gradients of a chunk come out of the last pass that adds to them, in n equal buckets.  The j-th is
@@ -25,11 +25,12 @@
 
 struct fr_pipeline_times {
     double makespan_s;
-    /** [P], the caller's, or NULL: how long a stage's gradients are under way while it computes
-     *  nothing. */
-    double *gradient_exposed_s;
     /** Earlier runs, to look for this one among and to keep it with; or NULL. */
     struct fr_recurrence_cache *cache;
+    /** The same for runs whose messages share links, which take a dozen times longer; or NULL. */
+    struct fr_recurrence_cache *shared;
+    bool bound;    /**< set by the caller: will a lower bound do? */
+    bool is_bound; /**< is the makespan one, since messages would share links? */
 };
 
 /** An iteration by the recurrence; asynchronous messages only.
@@ -43,6 +44,9 @@ fr_status fr_pipeline_run(const struct fr_pipeline *pipeline, int with,
  *  first and the last virtual stage, and where neither goes compressed. */
 double fr_pipeline_codec_s(const struct fr_pipeline *pipeline, int32_t i,
                            const struct fr_slot *slot, bool send);
+
+/** Must @p pipeline have its slots to be run, or to be bounded? */
+bool fr_pipeline_needs_order(const struct fr_pipeline *pipeline, bool bound);
 
 /** Likewise of a run that is among the earlier ones: no order of passes is read.
  *  @return false: it is not */

@@ -28,7 +28,7 @@
 #define NEED(need) (UINT64_C(1) << NEED_##need)
 
 enum {
-#define FR_PLAN_NEED(name, refused, text, holds) NEED_##name,
+#define FR_PLAN_NEED(name, refused, keys, text, holds) NEED_##name,
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
     NEEDS
@@ -74,14 +74,30 @@ const char fr_plan_vary_help[] =
 #undef FR_PLAN_KEY
     ;
 
+#define KEY(word) FR_PLAN_KEY_BIT(FR_PLAN_KEY_##word)
+#define OF_COPIES                                                                              \
+    (KEY(method) | KEY(tp) | KEY(dp) | KEY(cp) | KEY(ep) | KEY(etp)) /* fr_plan_expert_copies */
+#define OF_REDUCED (OF_COPIES | KEY(pass))                           /* fr_plan_reduces */
+
+fr_plan_key_set fr_plan_need_keys(int need, const struct fr_workload *m) {
+    switch (need) {
+#define FR_PLAN_NEED(name, refused, keys, text, holds)                                         \
+    case NEED_##name:                                                                          \
+        return keys;
+#include "models/plan/need_list.h"
+#undef FR_PLAN_NEED
+    }
+    return 0;
+}
+
 const char *const fr_plan_need_names[] = {
-#define FR_PLAN_NEED(name, refused, text, holds) text,
+#define FR_PLAN_NEED(name, refused, keys, text, holds) text,
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
     NULL};
 
 const uint64_t fr_plan_needs_refused = 0
-#define FR_PLAN_NEED(name, refused, text, holds) | (refused ? NEED(name) : 0)
+#define FR_PLAN_NEED(name, refused, keys, text, holds) | (refused ? NEED(name) : 0)
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
     ;
@@ -161,30 +177,17 @@ void fr_plan_key_copy(const struct fr_plan_key *key, const struct fr_plan *from,
 
 /* ---- what reads a key --------------------------------------------------------------------- */
 
-/* Asked of every plan of a search. */
-#if defined(__GNUC__)
-__attribute__((always_inline))
-#endif
-static inline bool
-need_holds(int need, const struct fr_workload *m, const struct fr_plan *p) {
+/* Asked of every plan of a search, always of the same needs: a branch for each is foreseen, where a jump by its number
+ * would not be. */
+uint64_t fr_plan_missing_of(uint64_t asked, const struct fr_workload *m,
+                            const struct fr_plan *p) {
     bool transformer = m && m->transformer.layers > 0;
     bool measured = m && !transformer && m->n_layers == 0;
-    switch (need) {
-#define FR_PLAN_NEED(name, refused, text, holds)                                               \
-    case NEED_##name:                                                                          \
-        return holds;
+    uint64_t missing = 0;
+#define FR_PLAN_NEED(name, refused, keys, text, holds)                                         \
+    if (asked & NEED(name)) missing |= (uint64_t) !(holds) << NEED_##name;
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
-    default:
-        return true;
-    }
-}
-
-uint64_t fr_plan_missing_of(uint64_t asked, const struct fr_workload *model,
-                            const struct fr_plan *plan) {
-    uint64_t missing = 0;
-    for (; asked; asked &= asked - 1)
-        if (!need_holds(__builtin_ctzll(asked), model, plan)) missing |= asked & -asked;
     return missing;
 }
 

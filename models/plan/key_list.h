@@ -198,7 +198,7 @@ FR_PLAN_KEY(accumulation, "accumulation", CHOICE(fr_accumulation_names), FIELD(a
             "`apart`: another kernel adds them, as plain autograd does")
 FR_PLAN_KEY(loss, "loss", CHOICE(fr_loss_names), FIELD(loss), ", loss %s", CHANGED,
             NEED(TRAINED) | NEED(TRANSFORMER), NULL,
-            "how the loss is computed, which decides the memory of logits. "
+            "how the loss is computed, which decides memory and traffic of logits. "
             "See [docs/reference/plan-keys.md](plan-keys.md#loss)")
 FR_PLAN_KEY(launches, "launches", CHOICE(fr_launches_names), FIELD(blocking), ", %s launches",
             CHANGED, NEED(TRANSFORMER) | NEED(KERNELS), NULL,

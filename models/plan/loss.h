@@ -15,6 +15,17 @@
  *      parallel                        12                         4         16
  *      chunked                          1                         0          1   and two gradients of the head's weights
  *
+ *  Its kernels read and write logits, in the order of PyTorch's (aten/src/ATen/native/cuda/SoftMax.cu, counted):
+ *
+ *      bytes a logit at 16 bits   forward   backward
+ *      compiled                         2          4   its row once for maximum and sum; read, and the gradient written
+ *      eager-16                         8         10   a log softmax reads a row three times and writes it; backward
+ *                                                      zeros, their sum, then gradient and result read, gradient written
+ *      eager, chunked                  22         26   the same of 32 bits, and the casts; chunked makes all of it again
+ *      others                          22         44   as unfused, step by step, and twice as much backward
+ *
+ *  An H200 takes as long as 25 and 20 bytes of `eager` would (tests/device), both passes of a compiled loss as said.
+ *
  *  With 32-bit values there are no copies from casts.  To add one: a row in loss.c and its code below. */
 #ifndef FR_MODELS_PLAN_LOSS_H
 #define FR_MODELS_PLAN_LOSS_H
@@ -41,6 +52,9 @@ struct fr_loss_row {
     const char *name;
     struct fr_loss_copies forward, in_flight, backward;
     double weights; /**< gradients of the head's weights that it holds besides */
+    double parts;   /**< that it works in, each from its own product of logits */
+    /** Copies of the logits that its kernels read and write, forward and backward; none: nobody counted. */
+    struct fr_loss_copies moved, moved_back;
 };
 
 extern const struct fr_loss_row fr_losses[FR_LOSSES];

@@ -32,6 +32,9 @@ extern const char *const fr_attention_names[];
  *  experts, or all of an iteration. */
 typedef enum { FR_GRAPHS_NONE, FR_GRAPHS_LAYERS, FR_GRAPHS_ITERATION } fr_graphs;
 extern const char *const fr_graphs_names[];
+/** Who says how a step of a mixture runs, in graphs, beside exchanges or not: the user, recipes of the release that the
+ *  user names, or nobody.  Intervals are wider accordingly (trust/distance.h). */
+typedef enum { FR_RECIPE_STATED, FR_RECIPE_OF_RELEASE, FR_RECIPE_UNKNOWN } fr_recipe_source;
 
 /** Which axis neighbours follow after tp: the pipeline's stages, or the replicas (Megatron-LM). */
 typedef enum { FR_ORDER_TP_PP_DP, FR_ORDER_TP_DP_PP } fr_rank_order;
@@ -90,11 +93,12 @@ struct fr_plan {
     const struct fr_schedule *schedule;
     const struct fr_schedule_order *order; /**< of schedule custom */
     int64_t chunks;
-    bool duplex;              /**< blocking exchanges between stages */
-    fr_recompute recompute;   /**< of transformers */
-    fr_offload offload;       /**< likewise */
-    fr_graphs graphs;         /**< likewise */
-    int64_t offload_layers;   /**< whose activations go, of a rank's; 0: all */
+    bool duplex;             /**< blocking exchanges between stages */
+    fr_recompute recompute;  /**< of transformers */
+    fr_offload offload;      /**< likewise */
+    fr_graphs graphs;        /**< likewise */
+    fr_recipe_source recipe; /**< no key: set where a plan is completed (models/job/assume.h) */
+    int64_t offload_layers;  /**< whose activations go, of a rank's; 0: all */
     int64_t recompute_layers; /**< that recompute, the first of each chunk; 0: all */
     fr_attention attention;   /**< likewise */
     fr_loss loss;             /**< likewise */

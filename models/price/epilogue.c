@@ -1,6 +1,5 @@
 /* Which messages go compressed (models/price/pipeline.h). */
 #include "base/alloc.h"
-#include "base/extremes.h"
 #include "models/price/pipeline.h"
 
 static int64_t place(const struct fr_pipeline *p, int32_t i, int32_t chunk, int32_t micro) {
@@ -35,13 +34,6 @@ bool fr_pipeline_compressed(const struct fr_pipeline *p, int32_t i, int32_t chun
                         : micro >= p->args.micro_batches - (p->args.stages - 1 - i);
 }
 
-/* Above the last stage those to the next chunk, of which there is one less. */
-double fr_pipeline_n_messages(const struct fr_pipeline *p, int32_t i) {
-    bool last = i == p->args.stages - 1;
-    if (last && p->schedule && p->schedule->folds) return 0; /* stay on it */
-    return (double)p->args.micro_batches * (p->args.chunks - (last ? 1 : 0));
-}
-
 double fr_pipeline_n_read(const struct fr_pipeline *p, int32_t i, int32_t chunk) {
     double marked = 0;
     for (int32_t m = 0; m < p->args.micro_batches; m++)
@@ -49,15 +41,12 @@ double fr_pipeline_n_read(const struct fr_pipeline *p, int32_t i, int32_t chunk)
     return marked;
 }
 
-double fr_pipeline_n_compressed(const struct fr_pipeline *p, int32_t i) {
-    if (p->scope == FR_SCOPE_NONE || p->args.stages == 1 || p->stage[i].sends_whole) return 0;
-    double all = fr_pipeline_n_messages(p, i), marked = 0;
+double fr_pipeline_n_marked(const struct fr_pipeline *p, int32_t i) {
+    double marked = 0;
     int32_t chunks = p->args.chunks - (i == p->args.stages - 1 ? 1 : 0);
-    if (p->scope == FR_SCOPE_ALL || all <= 0) return all;
     if (p->schedule &&
         p->schedule->folds) /* down to chunk 0 of it, up to chunk 1 of the stage above */
         return fr_pipeline_n_read(p, i, 0) + fr_pipeline_n_read(p, i + 1, 1);
-    if (!p->cool_down) return fr_smaller(all, p->args.stages - 1 - i);
     for (int32_t c = 0; c < chunks; c++)
         for (int32_t m = 0; m < p->args.micro_batches; m++)
             marked += p->cool_down[place(p, i, c, m)];

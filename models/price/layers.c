@@ -161,7 +161,8 @@ static bool finds_codes(struct fr_layers l, struct adding *a) {
 static void size_message(const struct fr_job *job, const struct fr_plan *plan, int k,
                          struct fr_stage *stage) {
     const struct fr_workload *w = &job->workload;
-    double micro = (double)fr_job_pipeline_micro_batch(job, plan), n = w->layers[k].inputs,
+    double micro = (double)fr_job_pipeline_micro_batch(job, plan),
+           n = fr_layer_crossing(&w->layers[k]),
            whole_B = micro * n * fr_dtype_size_B(w->dtype);
     bool one_rank = plan->common_subgrid; /* inside a section's parts too */
     double parts = one_rank ? 1 : (double)plan->tp;
@@ -192,7 +193,7 @@ void fr_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
         if (plan->layer_tp && l.entry > 0)
             stage->redistribution_s += fr_redistribution_s(
                 job, plan, plan->layer_tp[l.entry - 1], plan->layer_tp[l.entry],
-                w->layers[l.entry].inputs, (double)fr_job_batch(job, plan));
+                fr_layer_crossing(&w->layers[l.entry]), (double)fr_job_batch(job, plan));
     }
     if (above >= 0) size_message(job, plan, above, stage);
     finish(&a);

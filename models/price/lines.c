@@ -78,6 +78,44 @@ static bool list_users(struct fr_pair_lines *lines) {
     return true;
 }
 
+/* @p k: where the lines that meet line @p l are listed.  @return where the next one's are */
+static int32_t list_met(const struct fr_pair_lines *lines, int32_t l, int32_t *seen,
+                        int32_t k) {
+    const struct fr_path *path = &lines->path[l];
+    seen[l] = l;
+    for (int32_t u = path->first; u < path->first + path->n_uses; u++) {
+        int32_t link = lines->links.uses[u].link;
+        for (int32_t at = lines->first_on[link]; at < lines->first_on[link + 1]; at++) {
+            int32_t other = lines->on[at];
+            if (seen[other] == l) continue;
+            seen[other] = l;
+            if (lines->met) lines->met[k] = other;
+            k++;
+        }
+    }
+    return k;
+}
+
+/* Counted, then written; only where few meet. */
+static bool list_all_met(struct fr_pair_lines *lines) {
+    if (!lines->halves) return true;
+    int32_t *seen = fr_malloc((size_t)lines->n, sizeof *seen), k = 0;
+    lines->first_met = fr_calloc((size_t)lines->n + 1, sizeof *lines->first_met);
+    bool fits = seen && lines->first_met;
+    for (int pass = 0; fits && pass < 2; pass++) {
+        for (int32_t l = 0; l < lines->n; l++) seen[l] = -1;
+        k = 0;
+        for (int32_t l = 0; l < lines->n; l++)
+            lines->first_met[l + 1] = k = list_met(lines, l, seen, k);
+        if (pass == 0) {
+            lines->met = fr_malloc((size_t)k + 1, sizeof *lines->met);
+            fits = lines->met;
+        }
+    }
+    free(seen);
+    return fits;
+}
+
 static uint64_t digest_of(const struct fr_pair_lines *lines) {
     const struct fr_used_links *links = &lines->links;
     uint64_t digest = fr_digest_bytes(FR_DIGEST_START, links->rate_B_per_s,
@@ -155,7 +193,7 @@ struct fr_pair_lines *fr_pair_lines_make(const struct fr_rank_map *s, int32_t st
         keep_narrow(lines, asked);
         note_beside(s, &replicas, lines);
         lines->digest = digest_of(lines);
-        fits = list_users(lines);
+        fits = list_users(lines) && list_all_met(lines);
     }
     free(asked);
     if (fits) return lines;
@@ -169,5 +207,7 @@ void fr_pair_lines_free(struct fr_pair_lines *lines) {
     free(lines->path);
     free(lines->first_on);
     free(lines->on);
+    free(lines->first_met);
+    free(lines->met);
     free(lines);
 }

@@ -3,7 +3,7 @@
  *
  *  NCCL runs the messages from one rank to another in order (its user guide, "Point-to-point communication").  So
  *  each ordered pair of neighbouring stages is a line: one message at a time, first come first served.  Messages of
- *  different lines share the links on which they meet, max-min fairly.  models/outcome/message_lines.h plays this.
+ *  different lines share the links on which they meet, max-min fairly.  models/outcome/messages/message_lines.h plays this.
  *
  *  Line 2 i goes from stage i to the next one, line 2 i + 1 to the one before, round the ring of stages.  Two stages have lines 0 and 2 alone. */
 #ifndef FR_MODELS_PRICE_LINES_H
@@ -35,6 +35,8 @@ struct fr_pair_lines {
         *path; /**< [n]; its uses are of the links where lines can hold up one another */
     struct fr_used_links links;
     int32_t *first_on, *on; /**< [links + 1], [uses]: lines on each of these links */
+    int32_t *first_met,
+        *met; /**< [n + 1], [..]: other lines on a link of each, once; where halves */
     /** No more than two lines meet on each of these links, and each alone fills it.  Then a message goes at half its
      *  rate while it meets another, else at its whole rate. */
     bool halves;

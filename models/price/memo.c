@@ -31,7 +31,7 @@ struct fr_memo {
     size_t places, size; /* places: a multiple of WAYS */
     uint64_t n_asked;
     uint64_t mask[WORDS];
-    uint64_t last[WORDS], digest; /* key of the plan that was asked for last */
+    uint64_t last[WORDS], digest; /* key of the plan that was asked for last; 0 before */
     void (*drop)(void *result);
     struct place *place;
     struct key *key;
@@ -77,16 +77,24 @@ void fr_memo_free(struct fr_memo *memo) {
     free(memo);
 }
 
+/* A word's part in the digest (the finaliser of SplitMix64: Steele, Lea and Flood, 2014). */
+static uint64_t mixed(uint64_t word, int place) {
+    uint64_t x = word + (uint64_t)(place + 1) * FR_DIGEST_GOLDEN;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Plans that are asked for in turn differ in a word or two, so the digest takes in the words that change. */
 void fr_memo_ask(struct fr_memo *memo, const struct fr_plan *plan) {
-    uint64_t key[WORDS], differ = !memo->digest;
-    memcpy(key, plan, sizeof key);
+    uint64_t words[WORDS];
+    memcpy(words, plan, sizeof words);
     for (int i = 0; i < WORDS; i++) {
-        key[i] &= memo->mask[i];
-        differ |= key[i] ^ memo->last[i];
+        const uint64_t word = words[i] & memo->mask[i];
+        if (word == memo->last[i]) continue;
+        memo->digest ^= mixed(memo->last[i], i) ^ mixed(word, i);
+        memo->last[i] = word;
     }
-    if (!differ) return;
-    memcpy(memo->last, key, sizeof key);
-    memo->digest = fr_digest_place(0, key, WORDS) | 1;
 }
 
 static bool is_at(const struct fr_memo *memo, size_t at, uint64_t digest, int64_t also) {
@@ -142,7 +150,7 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
 /* The order of passes, messages once they are there, and which stages compress gradients: each is asked by itself. */
 #define NOT_OF_STAGE                                                                           \
     (KEY(schedule) | KEY(p2p) | KEY(iterations) | KEY(backward_scope) | KEY(backward_rank) |   \
-     KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) | KEY(loss))
+     KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages))
 /* That, and how gradients are compressed. */
 #define NOT_OF_WHOLE (NOT_OF_STAGE | KEY(codec) | KEY(gradient_rank) | KEY(gradient_ranks))
 /* That, and what is done with gradients. */
@@ -154,7 +162,7 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
     (LATER | KEY(chunks) | KEY(recompute) | KEY(recompute_layers) | KEY(attention) |           \
      KEY(micro_batch) | KEY(global_batch) | KEY(sequence_parallel) | KEY(overlap_experts) |    \
      KEY(overlap_tp) | KEY(graphs) | KEY(ghost) | KEY(phantom_parts) | KEY(launches) |         \
-     KEY(accumulation))
+     KEY(accumulation) | KEY(loss))
 
 static void drop_placed(void *result) {
     struct fr_stage_places *placed = result;

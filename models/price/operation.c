@@ -82,9 +82,16 @@ static double narrowed_s(const struct fr_pricing *x, const struct fr_operation *
     return fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B);
 }
 
-/* A weight gradient as its product wrote it, added to that of the micro-batches before: both read, one written. */
+/* Are gradients kept wider than products write them? */
+static bool widens(const struct fr_pricing *x) {
+    return x->weight_gradient.value_B > fr_dtype_saved_B(x->dtype);
+}
+
+/* A weight gradient as its product wrote it, added to that of the micro-batches before: both read, one written.  The
+ * first is cast alone where gradients are wider. */
 static double added_s(const struct fr_pricing *x, const struct fr_gemm_shape *shape) {
-    double value_B = fr_dtype_saved_B(x->dtype) + 2 * x->weight_gradient.value_B,
+    double value_B = fr_dtype_saved_B(x->dtype) +
+                     (x->weight_gradient.adds ? 2 : 1) * x->weight_gradient.value_B,
            moved_B = shape->m * shape->n * value_B;
     return fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B);
 }
@@ -105,17 +112,33 @@ static double streamed_s(const struct fr_pricing *x, fr_dtype dtype,
                                fmax(moved_B, x->products_B));
 }
 
+/* Kernels, with those that fused ones spare (models/work/unfused.h). */
+static double launched(const struct fr_pricing *x, const struct fr_operation *o) {
+    return o->times * (1 + x->cluster->device.framework.unfused * o->apart);
+}
+
+/* Autocast makes a weight of 32 bits narrow in each forward pass.  A norm's result is of 32 bits, too, and its gradient is
+ * made wide again. */
+static double cast_s(const struct fr_pricing *x, const struct fr_operation *o) {
+    double value_B = fr_dtype_size_B(FR_FP32) + fr_dtype_saved_B(x->dtype),
+           inputs = o->made ? 2 * o->shape.n * o->shape.k : 0,
+           moved_B = (o->shape.m * o->shape.k + inputs) * value_B;
+    return fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B);
+}
+
 static double products_s(const struct fr_pricing *x, const struct fr_operation *o) {
     fr_dtype dtype = made_in(x, o);
     bool narrow = fr_dtype_is_narrow(dtype), weight = o->pass == FR_PASS_WEIGHT;
     double met_B = x->met_B[o->pass] > 0 ? x->met_B[o->pass] : x->products_B;
-    bool apart = weight && x->adds_apart && x->weight_gradient.adds;
+    bool apart = weight && x->adds_apart && (x->weight_gradient.adds || widens(x));
     struct fr_gemm_use use = weight && !apart ? x->weight_gradient : (struct fr_gemm_use){0};
     use.transposed = (fr_transposed)o->transposed;
     double time_s = product_s(x, dtype, &o->shape, met_B, use);
     if (o->streams) time_s = fmax(time_s, streamed_s(x, dtype, &o->shape));
     if (!weight && !o->streams) time_s += fr_gemm_own_s(&x->cluster->device, dtype, &o->shape);
     if (apart) time_s += added_s(x, &o->shape);
+    if (o->pass == FR_PASS_FORWARD && x->cluster->device.framework.casts > 0)
+        time_s += cast_s(x, o);
     bool arrives = o->made && x->dtype != FR_FP4; /* narrow */
     if (narrow && !weight && !arrives) time_s += narrowed_s(x, o);
     return o->times * time_s;
@@ -146,21 +169,30 @@ static double gained(const struct fr_pricing *x, const struct fr_operation *o, b
     return waits ? fmin(gain, o->head / a->exponentials) : gain;
 }
 
+/* Rate of a fused kernel's backward pass over its forward's. */
+static double backward(const struct fr_device *device, fr_flash generation) {
+    const struct fr_attention_rates *a = &device->attention;
+    if (generation == FR_FLASH_2 && a->flash_2_backward > 0) return a->flash_2_backward;
+    return a->backward > 0 ? a->backward : 1;
+}
+
 /* Fused attention takes  flop (1 + half_keys / keys) / (share peak):  a kernel's efficiency saturates with the number
  * of keys.  Shares of the peak: of 16 bits where the products are of fewer, faster where today's kernel then attends
- * at 8 bits; and slower for gradients. */
+ * at 8 bits; and slower for gradients, whose kernels may need more keys. */
 static double attention_s(const struct fr_pricing *x, const struct fr_operation *o) {
     const struct fr_device *device = &x->cluster->device;
     bool wider = fr_dtype_is_narrow(x->dtype) && device->gemm[FR_BF16].form;
     fr_flash generation = x->attention == FR_ATTENTION_FLASH_1   ? FR_FLASH_1
                           : x->attention == FR_ATTENTION_FLASH_2 ? FR_FLASH_2
                                                                  : FR_FLASH_NOW;
-    double slower = device->attention.backward > 0 ? device->attention.backward : 1;
     double rate = fr_device_flash(device, generation) *
                   device->gemm[wider ? FR_BF16 : x->dtype].peak_flop_per_s;
     if (generation == FR_FLASH_NOW) rate *= gained(x, o, wider);
-    double more = o->keys > 0 ? device->attention.half_keys / o->keys : 0;
-    return o->size * (1 + more) / (o->pass == FR_PASS_INPUT ? rate * slower : rate);
+    bool back = o->pass == FR_PASS_INPUT;
+    double half = back && device->attention.backward_keys > 0 ? device->attention.backward_keys
+                                                              : device->attention.half_keys;
+    double more = o->keys > 0 ? half / o->keys : 0;
+    return o->size * (1 + more) / (back ? rate * backward(device, generation) : rate);
 }
 
 /* Attention to tokens in a cache: few queries read all of it. */
@@ -174,13 +206,16 @@ static double cached_s(const struct fr_pricing *x, const struct fr_operation *o)
 }
 
 /* A scan (state-space layers).  Never at fewer than 16 bits; where the device does not say it, as thin and as many as
- * products over scores: their share of the peak, or the fused kernel's. */
+ * products over scores: their share of the peak, or the fused kernel's.  Slower backward, where many small kernels go
+ * through states and squares in fp32. */
 static double scan_s(const struct fr_pricing *x, const struct fr_operation *o) {
     const struct fr_device *device = &x->cluster->device;
     bool wider = fr_dtype_is_narrow(x->dtype) && device->gemm[FR_BF16].form;
     double share = device->attention.scan > 0    ? device->attention.scan
                    : device->attention.plain > 0 ? device->attention.plain
                                                  : fr_device_flash(device, FR_FLASH_NOW);
+    double slower = device->attention.scan_backward > 0 ? device->attention.scan_backward : 1;
+    if (o->pass == FR_PASS_INPUT) share *= slower;
     return o->size / (share * device->gemm[wider ? FR_BF16 : x->dtype].peak_flop_per_s);
 }
 
@@ -212,7 +247,7 @@ __attribute__((always_inline)) static inline double operation_s(const struct fr_
     case FR_WORK_TRAFFIC:
         return o->times * fr_cluster_elementwise_s(x->cluster, x->dtype, o->moved);
     case FR_WORK_KERNELS:
-        return o->times * x->launch_s;
+        return launched(x, o) * x->launch_s;
     case FR_WORK_COLLECTIVE:
         return collective_s(x, o);
     case FR_WORK_UPDATE:
@@ -252,7 +287,9 @@ double fr_narrow_weights_s(const struct fr_pricing *x, const struct fr_rank_work
 double fr_update_s(const struct fr_pricing *x, const struct fr_workload *workload,
                    double parameters) {
     double stated_B = x->cluster->device.framework.update_traffic_B,
-           moved_B = stated_B > 0 ? stated_B : fr_workload_update_B(workload);
+           moved_B = stated_B > 0 ? stated_B : fr_workload_update_B(workload),
+           rate = x->cluster->device.framework.update_rate;
+    if (rate > 0) moved_B /= rate;
     const struct fr_operation update = {
         .kind = FR_WORK_UPDATE, .pass = FR_PASS_ONCE, .times = 1, .size = parameters * moved_B};
     return fr_operation_s(x, &update);
@@ -318,7 +355,7 @@ void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, 
         }
         sum->time_s[o->pass][spent[o->kind]] += time_s;
         if (o->kind == FR_WORK_SCORES) sum->time_s[o->pass][FR_SPENT_SCORES] += time_s;
-        if (o->kind == FR_WORK_KERNELS) sum->kernels[o->pass] += x->passes * o->times;
+        if (o->kind == FR_WORK_KERNELS) sum->kernels[o->pass] += x->passes * launched(x, o);
         if (o->common) sum->common_s += time_s;
         before_s = time_s;
     }

@@ -39,8 +39,9 @@ struct fr_pipeline {
     const struct fr_device *device;
     double *longer_s, *busy_longer_s, *more_J;
     const struct fr_price_memo *memo; /**< what is priced once for many plans, or NULL */
-    const struct fr_pair_lines *lines; /**< on which messages go in order; NULL: each goes alone */
-    struct fr_pair_lines *own_lines;   /**< the same, where nobody else holds them */
+    const struct fr_pair_lines
+        *lines; /**< on which messages go in order; NULL: each goes alone */
+    struct fr_pair_lines *own_lines; /**< the same, where nobody else holds them */
     bool regular; /**< placed so that no more than two lines each way meet at an adapter */
 };
 
@@ -55,11 +56,25 @@ struct fr_pipeline {
  *  and of chunk v - 1 - floor(k / P) mod v: mostly lower chunks of the last P micro-batches. */
 bool fr_pipeline_compressed(const struct fr_pipeline *pipeline, int32_t i, int32_t chunk,
                             int32_t micro);
-/** How many backward messages across the boundary above stage @p i do, in an iteration; and how many
- *  cross it. */
-double fr_pipeline_n_compressed(const struct fr_pipeline *pipeline, int32_t i);
-double fr_pipeline_n_messages(const struct fr_pipeline *pipeline, int32_t i);
-/** How many of those that chunk @p chunk of stage @p i reads do. */
+/** How many messages cross the boundary above stage @p i each way in an iteration: above the last stage those to the
+ *  next chunk, of which there is one less. */
+static inline double fr_pipeline_n_messages(const struct fr_pipeline *pipeline, int32_t i) {
+    bool last = i == pipeline->args.stages - 1;
+    if (last && pipeline->schedule && pipeline->schedule->folds) return 0; /* stay on it */
+    return (double)pipeline->args.micro_batches * (pipeline->args.chunks - (last ? 1 : 0));
+}
+/** How many of the backward ones go compressed where the order of passes says which. */
+double fr_pipeline_n_marked(const struct fr_pipeline *pipeline, int32_t i);
+/** How many of the backward ones go compressed. */
+static inline double fr_pipeline_n_compressed(const struct fr_pipeline *pipeline, int32_t i) {
+    const struct fr_pipeline *p = pipeline;
+    if (p->scope == FR_SCOPE_NONE || p->args.stages == 1 || p->stage[i].sends_whole) return 0;
+    const double all = fr_pipeline_n_messages(p, i), above = p->args.stages - 1 - i;
+    if (p->scope == FR_SCOPE_ALL || all <= 0) return all;
+    if ((p->schedule && p->schedule->folds) || p->cool_down) return fr_pipeline_n_marked(p, i);
+    return all < above ? all : above;
+}
+/** How many of those that chunk @p chunk of stage @p i reads do so. */
 double fr_pipeline_n_read(const struct fr_pipeline *pipeline, int32_t i, int32_t chunk);
 
 /** The boundary, by its lower stage, that separates virtual stage @p at from the next, above the last stage
@@ -88,7 +103,7 @@ bool fr_pipeline_reads_small(const struct fr_pipeline *pipeline, int32_t i,
                              const struct fr_slot *x);
 bool fr_pipeline_sends_small(const struct fr_pipeline *pipeline, int32_t i,
                              const struct fr_slot *x);
-/** How many messages forward across the boundary above stage @p i do, in an iteration. */
+/** How many messages forward across the boundary above stage @p i go compressed, in an iteration. */
 double fr_pipeline_n_forward_compressed(const struct fr_pipeline *pipeline, int32_t i);
 
 /** Time of a pass of one chunk with only what @p with has [s]. */

@@ -107,11 +107,13 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     stage->expert_rank = work->expert_rank;
     stage->common_rank = work->common_rank;
     memcpy(stage->grid_rank, work->grid_rank, sizeof stage->grid_rank);
-    stage->activation_B = work->activation_B;
+    double unfused = job->cluster.device.framework.unfused;
+    stage->activation_B = work->activation_B + unfused * work->apart_B;
     stage->cache_B = work->cache_B;
     stage->ends_B = work->ends_B;
     stage->working_B = work->working_B;
     stage->moment = work->moment;
+    stage->moment.again_B += unfused * work->apart_again_B;
     if (plan->forward) return; /* no gradients, no optimiser */
     /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
     bool fused = plan->compression.fused_embedding && plan->pp > 1;

@@ -68,6 +68,7 @@ struct copies {
     struct fr_ledger ledger;
     double parameters_B[FR_COPIES], gradients_B[FR_COPIES];
     double layers, tensors;
+    double ends; /* share of the layers that stand at an end of a pass: one of each chunk's */
     double
         weight; /* values of the largest weight of a layer on a rank, where gathers go weight by weight; else 0 */
 };
@@ -123,12 +124,12 @@ static double largest_weight(const struct fr_transformer *t, const struct fr_pla
     return fmax(attention, fmax(t->experts > 0 && t->dense_layers == 0 ? 0 : dense, experts));
 }
 
-/* Beside a pass all but the first layer's gather, or the last one's scatter, may hide; behind launches that
+/* Beside a pass all but @p ends may hide, the first layer's gather, or the last one's scatter; behind launches that
  * block nothing does. */
 static double shows_s(const struct copies *c, const struct fr_device *device, double comm_s,
-                      double pass_s) {
+                      double pass_s, double ends) {
     if (c->plan->blocking) return comm_s;
-    return fr_device_beside_s(device, comm_s, pass_s) + comm_s / c->layers;
+    return fr_device_beside_s(device, comm_s, pass_s) + comm_s * ends;
 }
 
 /* Gradients, layer by layer: behind every micro-batch, or behind the last backward pass, whose part of what shows
@@ -152,21 +153,23 @@ static void price_passes(const struct copies *c, const struct fr_job *job, bool 
            weight_s = fr_pass_s(&stage->weight, FR_WITH_ALL),
            last_s = splits ? weight_s : backward_s;
     if (plan->forward) {
-        stage->forward.dp_s = shows_s(c, device, gather_s(&each, c->layers), forward_s);
+        stage->forward.dp_s =
+            shows_s(c, device, gather_s(&each, c->layers), forward_s, c->ends);
         stage->working_B += gathered_B(c, c->parameters_B, 2, value_B);
         return;
     }
     double scatter_s = scattered_s(c, &each);
     stage->working_B += gathered_B(c, c->gradients_B, 1, gradient_B);
     if (plan->sums_whole) {
-        stage->beside_s += shows_s(c, device, scatter_s, last_s);
+        stage->beside_s += shows_s(c, device, scatter_s, last_s, 1 / c->layers);
         scatter_s = 0;
     } else if (splits)
-        stage->weight.dp_s = shows_s(c, device, scatter_s, weight_s);
+        stage->weight.dp_s = shows_s(c, device, scatter_s, weight_s, c->ends);
     if (plan->zero == 2) {
-        stage->backward.dp_s = splits          ? stage->weight.dp_s
-                               : scatter_s > 0 ? shows_s(c, device, scatter_s, backward_s)
-                                               : 0;
+        stage->backward.dp_s = splits ? stage->weight.dp_s
+                               : scatter_s > 0
+                                   ? shows_s(c, device, scatter_s, backward_s, c->ends)
+                                   : 0;
         return;
     }
     /* Forward; and once more backward, unless they stayed whole. */
@@ -174,13 +177,13 @@ static void price_passes(const struct copies *c, const struct fr_job *job, bool 
            again_s = plan->reshards ? gather_s(&each, c->layers) : 0;
     stage->working_B += plan->reshards ? gathered_B(c, c->parameters_B, 2, value_B)
                                        : held_B(c, c->parameters_B, c->layers);
-    stage->forward.dp_s = shows_s(c, device, gathered_s, forward_s);
+    stage->forward.dp_s = shows_s(c, device, gathered_s, forward_s, c->ends);
     if (splits)
         stage->backward.dp_s =
-            (again_s > 0 ? shows_s(c, device, again_s, backward_s - weight_s) : 0) +
+            (again_s > 0 ? shows_s(c, device, again_s, backward_s - weight_s, c->ends) : 0) +
             stage->weight.dp_s;
     else if (again_s + scatter_s > 0)
-        stage->backward.dp_s = shows_s(c, device, again_s + scatter_s, backward_s);
+        stage->backward.dp_s = shows_s(c, device, again_s + scatter_s, backward_s, c->ends);
 }
 
 void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
@@ -192,6 +195,7 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
                        .rank_map = rank_map,
                        .ledger = {&job->cluster, stage->sent_B, 1, extrapolated},
                        .layers = fmax(1, layers)};
+    c.ends = fmin(1, (double)plan->chunks / c.layers);
     if (device->framework.gathers > 0 && job->workload.transformer.layers > 0)
         c.weight = largest_weight(&job->workload.transformer, plan);
     c.tensors = job->workload.transformer.layers > 0

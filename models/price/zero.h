@@ -52,7 +52,8 @@
  *  gradients scattered beside theirs.
  *
  *  A collective beside a pass shows as far as it outlasts the pass, and slows the pass by the device's `interference`
- *  of the rest.  The first layer's gather and the last layer's scatter have nothing to hide behind.
+ *  of the rest.  The first layer's gather and the last layer's scatter have nothing to hide behind; with v chunks that
+ *  is v layers of a stage.  Our programs show it (docs/evidence/2026-11-27-compositions-run.md).
  *
  *  Zero 2 and 3 overlap in this way whatever `overlap` says.  Under `overlap` the reduce-scatter of zero 1, or the
  *  all-reduce of zero 0, goes in buckets beside the last backward pass, which loses as much.  The all-gather of zero

@@ -17,7 +17,7 @@ static double largest_of(double n) {
 /* Rows of the fullest of @p ranks over the mean, where nothing spreads tokens evenly. */
 static double routed(const struct fr_transformer *t, double ranks) {
     static const double deviation[] = {
-        [FR_BALANCE_EVEN] = 0, [FR_BALANCE_LOSS] = 0.3, [FR_BALANCE_NONE] = 3};
+        [FR_BALANCE_EVEN] = 0, [FR_BALANCE_LOSS] = 0.3, [FR_BALANCE_NONE] = 3.8};
     double own = (double)t->experts / ranks;
     if (t->balance == FR_BALANCE_EVEN || ranks <= 1) return 1;
     return fmin(ranks, 1 + deviation[t->balance] * largest_of(ranks) / sqrt(own));

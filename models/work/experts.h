@@ -7,10 +7,10 @@
  *  ep / E rows.  The fullest rank has i times as many: `imbalance` where that is stated, else by what keeps experts
  *  equally busy (`balance`)
  *
- *      i = min(ep, 1 + s m / sqrt(E / ep))        s = 0 tokens spread evenly, 0.3 by a loss or biases, 3 by nothing
+ *      i = min(ep, 1 + s m / sqrt(E / ep))        s = 0 tokens spread evenly, 0.3 by a loss or biases, 3.8 by nothing
  *
  *  where the loads of experts differ by s of their mean and m is the mean of the largest of ep normal values.  Both s are
- *  calibrations on runs of MLPerf Training v6.0: 0.3 on one of DeepSeek-V3, 3 on four of GPT-OSS 20B on three
+ *  calibrations on runs of MLPerf Training v6.0: 0.3 on one of DeepSeek-V3, 3.8 on four of GPT-OSS 20B on three
  *  machines, which has no balancing loss.  Where tokens beyond a limit are dropped it has no more than `capacity` times n.  Experts are as wide as `expert_ffn`; a router of h x E
  *  sends.  With `overlap_experts` the exchanges of one micro-batch run beside the products of another, and show as
  *  far as they outlast them.  All layers are alike except the first `dense_layers`, which have an MLP.  Beside its

@@ -8,7 +8,8 @@ void fr_work_add_elementwise(struct fr_rank_work *work, const struct fr_layer *l
     for (int pass = FR_PASS_FORWARD; pass <= FR_PASS_INPUT; pass++) {
         double share = pass == FR_PASS_FORWARD ? bytes : 1 - bytes;
         fr_work_add(work, FR_WORK_TRAFFIC, (fr_pass_kind)pass, 1)->moved =
-            (struct fr_elementwise){share * all_B, 0, share * softmax_B, all_B};
+            (struct fr_elementwise){
+                .all_B = share * all_B, .softmax_B = share * softmax_B, .working_set_B = all_B};
     }
     double each = kernels / FR_KERNELS_PER_OPERATOR;
     fr_work_add(work, FR_WORK_KERNELS, FR_PASS_FORWARD, FR_KERNELS_FORWARD * each);

@@ -28,8 +28,10 @@ struct fr_moment_sizes {
     double
         layer_weight_B; /**< the largest gradient of a layer's weights, as a product writes it */
     double again_B;     /**< a layer's activations, made again */
-    double fused_B;     /**< kept a micro-batch besides, by fused attention */
-    double shapes_B;    /**< a copy of every distinct shape of weights, but ... */
+    double layers;      /**< of the stage */
+    double casts_B; /**< weights of products made narrow, which layers keep (framework.casts) */
+    double fused_B; /**< kept a micro-batch besides, by fused attention */
+    double shapes_B;         /**< a copy of every distinct shape of weights, but ... */
     double grouped_shapes_B; /**< ... those in groups */
     double pass_B; /**< of what a pass works with (working_B), all of which is above */
 };

@@ -102,6 +102,8 @@ struct fr_operation {
     union {
         struct fr_gemm_shape shape;
         struct fr_elementwise moved;
+        double
+            apart; /**< of launches: more, as their share, where each operation is a kernel */
         struct {
             double size;
             double
@@ -129,8 +131,10 @@ struct fr_rank_work {
     double idle_ranks;          /**< share of the ranks that wait while common work is done */
     double activation_B;        /**< kept for the backward pass, a micro-batch */
     double ends_B;              /**< of it, embedding's and logits' */
-    double cache_B;   /**< keys and values behind the pass, of a micro-batch's samples */
-    double working_B; /**< held while a pass runs, the largest message at least */
+    double apart_B;       /**< kept besides, where each operation is a kernel of its own */
+    double apart_again_B; /**< likewise of a layer that is made again */
+    double cache_B;       /**< keys and values behind the pass, of a micro-batch's samples */
+    double working_B;     /**< held while a pass runs, the largest message at least */
     struct fr_moment_sizes moment;
     struct fr_operation op[160];
 };

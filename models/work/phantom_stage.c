@@ -263,7 +263,8 @@ static void add_ends(const struct view *v, bool first, bool last, struct fr_rank
                                  .words = words / v->p,
                                  .value_B = v->value_B,
                                  .saved = v->h / v->p,
-                                 .logits_saved = v->h};
+                                 .logits_saved = v->h,
+                                 .loss = v->plan->loss};
     fr_transformer_add_vocabulary(work, v->t, v->plan, v->plan->tp, first, last);
     fr_transformer_add_ends(work, v->t, first, last, &ends);
     if (first)

@@ -15,13 +15,22 @@ static void add_traffic(struct fr_rank_work *work, fr_pass_kind pass, double tim
     o->common = common;
 }
 
-static void add_kernels(struct fr_rank_work *work, double kernels, bool common, bool frozen) {
+/* Kernels that fusion spares (@p apart) are in the passes that run their operations.  No gradient of a weight is among
+ * them. */
+static void add_kernels(struct fr_rank_work *work, double kernels,
+                        const struct fr_unfused *apart, bool common, bool frozen) {
     static const double times[] = {
         [FR_PASS_FORWARD] = 1, [FR_PASS_INPUT] = 1.5, [FR_PASS_WEIGHT] = 0.5};
+    const double more[] = {[FR_PASS_FORWARD] = apart->forward_kernels,
+                           [FR_PASS_INPUT] = apart->backward_kernels,
+                           [FR_PASS_WEIGHT] = 0};
     int last = frozen ? FR_PASS_INPUT : FR_PASS_WEIGHT;
-    for (int pass = FR_PASS_FORWARD; pass <= last && kernels > 0; pass++)
-        fr_work_add(work, FR_WORK_KERNELS, (fr_pass_kind)pass, times[pass] * kernels)->common =
-            common;
+    for (int pass = FR_PASS_FORWARD; pass <= last && kernels > 0; pass++) {
+        struct fr_operation *o =
+            fr_work_add(work, FR_WORK_KERNELS, (fr_pass_kind)pass, times[pass] * kernels);
+        o->common = common;
+        o->apart = more[pass] / o->times;
+    }
 }
 
 /* Recomputed work: all except the tensors that a policy saves, or the work of the modules and the core's softmax. */
@@ -32,25 +41,32 @@ static struct fr_elementwise again_part(const struct fr_stage_share *s, double s
     if (recompute == FR_RECOMPUTE_NONE) return (struct fr_elementwise){0};
     if (full)
         return (struct fr_elementwise){s->forward_B - s->once_B - s->softmax_B + softmax_B,
-                                       s->norm_B, softmax_B, set_B};
-    return (struct fr_elementwise){softmax_B + s->again_B, s->again_norm_B, softmax_B, set_B};
+                                       s->norm_B, softmax_B, set_B, s->apart.forward_B};
+    return (struct fr_elementwise){softmax_B + s->again_B, s->again_norm_B, softmax_B, set_B,
+                                   0};
 }
 
 void fr_transformer_add_share(struct fr_rank_work *work, const struct fr_stage_share *s,
                               double layers, fr_recompute recompute) {
     double set_B = layers > 0 ? s->forward_B / layers : s->forward_B;
-    const struct fr_elementwise own = {s->forward_B - s->common_B, s->norm_B - s->common_norm_B,
-                                       s->softmax_B, set_B},
-                                common = {s->common_B, s->common_norm_B, 0, set_B};
-    for (int pass = FR_PASS_FORWARD; pass <= FR_PASS_INPUT; pass++) {
-        add_traffic(work, (fr_pass_kind)pass, pass == FR_PASS_INPUT ? 2 : 1, own, false);
-        add_traffic(work, (fr_pass_kind)pass, pass == FR_PASS_INPUT ? 2 : 1, common, true);
-    }
+    static const struct fr_unfused none;
+    struct fr_elementwise own = {s->forward_B - s->common_B, s->norm_B - s->common_norm_B,
+                                 s->softmax_B, set_B, s->apart.forward_B},
+                          common = {s->common_B, s->common_norm_B, 0, set_B, 0};
+    add_traffic(work, FR_PASS_FORWARD, 1, own, false);
+    add_traffic(work, FR_PASS_FORWARD, 1, common, true);
+    own.apart_B = s->apart.backward_B / 2;
+    own.all_B += (s->more_B - s->common_more_B) / 2;
+    common.all_B += s->common_more_B / 2;
+    add_traffic(work, FR_PASS_INPUT, 2, own, false);
+    add_traffic(work, FR_PASS_INPUT, 2, common, true);
     add_traffic(work, FR_PASS_AGAIN, 1, again_part(s, set_B, recompute), false);
-    add_kernels(work, s->kernels - s->common_kernels, false, s->frozen);
-    add_kernels(work, s->common_kernels, true, s->frozen);
-    if (s->again_kernels > 0)
+    add_kernels(work, s->kernels - s->common_kernels, &s->apart, false, s->frozen);
+    add_kernels(work, s->common_kernels, &none, true, s->frozen);
+    if (s->again_kernels <= 0) return;
+    struct fr_operation *again =
         fr_work_add(work, FR_WORK_KERNELS, FR_PASS_AGAIN, s->again_kernels);
+    if (fr_recomputes_layer(recompute)) again->apart = s->apart.forward_kernels / again->times;
 }
 
 static void add_attention(struct fr_rank_work *work, fr_pass_kind pass, double flop,
@@ -116,6 +132,28 @@ static void add_masked_head(struct fr_rank_work *work, const struct fr_transform
     work->activation_B += 3 * values * e->value_B;
 }
 
+/* The last norm and the loss, forward; backward twice that, but for losses whose kernels are counted.  A loss in parts
+ * makes its forward pass again.  It adds up the gradient of the head's weights: two read and one written for each part
+ * after the first. */
+static void add_loss(struct fr_rank_work *work, const struct fr_ends *e, double h, double times,
+                     struct fr_stage_share *s) {
+    const struct fr_loss_row *loss = &fr_losses[e->loss];
+    double logits = times * e->tokens * e->words,
+           forward_B = fr_loss_logit_B(&loss->moved, e->value_B),
+           backward_B = fr_loss_logit_B(&loss->moved_back, e->value_B);
+    s->forward_B += times * fr_transformer_loss_B(e->tokens, e->words, h, e->value_B);
+    if (backward_B <= 0) return;
+    double stated_B = times * fr_transformer_loss_B(e->tokens, e->words, 0, e->value_B);
+    s->forward_B += logits * forward_B - stated_B;
+    s->more_B = logits * (backward_B - 2 * forward_B) +
+                times * (loss->parts - 1) * 3 * e->words * h * e->value_B;
+    if (loss->parts > 1)
+        add_traffic(work, FR_PASS_AGAIN, 1,
+                    (struct fr_elementwise){.all_B = logits * forward_B,
+                                            .working_set_B = logits * forward_B},
+                    e->common);
+}
+
 void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transformer *t,
                              bool first, bool last, const struct fr_ends *e) {
     double h = (double)t->hidden;
@@ -134,17 +172,18 @@ void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transfor
         double times = 1 + e->predicted;
         fr_work_add_product(work,
                             &(struct fr_product){.m = e->words,
-                                                 .n = e->tokens,
+                                                 .n = e->tokens / fr_losses[e->loss].parts,
                                                  .k = h,
                                                  .batch = e->batch,
-                                                 .times = times,
+                                                 .times = times * fr_losses[e->loss].parts,
                                                  .common = e->common,
                                                  .wide = true,
                                                  .frozen = frozen,
+                                                 .again = fr_losses[e->loss].parts > 1 ? 1 : 0,
                                                  .regathers = frozen ? 0 : times * e->regathers,
                                                  .regather_axis = e->axis,
                                                  .regather_B = e->tokens * h * e->value_B});
-        s.forward_B += times * fr_transformer_loss_B(e->tokens, e->words, h, e->value_B);
+        add_loss(work, e, h, times, &s);
         s.kernels +=
             times * 5; /* norm, product, and the cross-entropy's maximum, sum and loss */
         double stored_B = times * e->tokens * (e->logits_saved + e->words) * e->value_B;
@@ -157,6 +196,7 @@ void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transfor
     }
     if (e->common) {
         s.common_B = s.forward_B;
+        s.common_more_B = s.more_B;
         s.common_norm_B = s.norm_B;
         s.common_kernels = s.kernels;
     }

@@ -46,7 +46,7 @@ static void add_again(const struct fr_stage_view *v, struct fr_rank_work *work) 
     const struct moved m = moved_of(v);
     double again_B = (m.convolved + m.squares + m.states + m.passed) * v->value_B;
     fr_work_add(work, FR_WORK_TRAFFIC, FR_PASS_INPUT, v->ssm)->moved =
-        (struct fr_elementwise){again_B, 0, 0, again_B};
+        (struct fr_elementwise){.all_B = again_B, .working_set_B = again_B};
 }
 
 static void add_context(const struct fr_stage_view *v, struct fr_rank_work *work) {

@@ -247,6 +247,7 @@ static void add_ends(const struct view *v, bool first, bool last, struct fr_rank
                                  .value_B = v->value_B,
                                  .saved = v->h,
                                  .logits_saved = v->h,
+                                 .loss = v->plan->loss,
                                  .common = true};
     fr_transformer_add_ends(work, v->t, first, last, &ends);
 }

@@ -50,6 +50,7 @@
 #include "base/text.h"
 #include "models/plan/plan.h"
 #include "models/work/method.h"
+#include "models/work/unfused.h"
 #include "models/workload/hybrid.h"
 
 /** Vocabulary padded as Megatron does for @p tp. */
@@ -123,10 +124,12 @@ struct fr_stage_share {
     double common_B, common_kernels; /**< of them, common layers' (method subgraph) */
     double common_norm_B;            /**< of common_B */
     double once_B;                   /**< of forward_B, not recomputed */
+    double more_B, common_more_B;    /**< backward, beyond twice forward_B; of them, common */
     double again_B,
-        again_norm_B;     /**< that modules recompute, without a softmax; through norms */
-    double again_kernels; /**< recomputed */
-    bool frozen;          /**< no kernels of weight gradients */
+        again_norm_B;        /**< that modules recompute, without a softmax; through norms */
+    double again_kernels;    /**< recomputed */
+    bool frozen;             /**< no kernels of weight gradients */
+    struct fr_unfused apart; /**< besides, where each operation is a kernel of its own */
 };
 /** Add it to the list.  Between layers little but their activations is touched: a layer's traffic is
  *  its working set. @param layers  that it is of; 0: an embedding's and logits' */
@@ -162,6 +165,7 @@ struct fr_ends {
         logits_saved; /**< of h values a token, between layers and before the logits */
     double regathers; /**< of the logits' input, over ... */
     fr_axis axis;
+    fr_loss loss;
     bool common;
     double predicted; /**< further tokens, with an embedding and logits each */
 };

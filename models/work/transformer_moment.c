@@ -123,6 +123,7 @@ void fr_transformer_add_moment(const struct fr_stage_view *v, bool first, bool l
     m->known = true;
     m->grouped = v->mixed > 0;
     m->value_B = v->value_B;
+    m->layers = v->layers;
     add_ends(v, first, last, m);
     add_layer(v, message_B, m);
     if (!fr_transformer_frozen(v->t)) add_shapes(v, last, m);

@@ -282,7 +282,8 @@ static void add_elementwise(const struct fr_stage_view *v, struct fr_rank_work *
                                .frozen = fr_transformer_frozen(t),
                                .norm_B = FR_NORM_PASSES * norms * v->value_B,
                                .softmax_B = v->attentions * softmax * v->value_B,
-                               .kernels = kernels_of(v)};
+                               .kernels = kernels_of(v),
+                               .apart = fr_unfused_of(v)};
     /* Not again with a policy: the last addition (two read, one written) and product, and what it keeps. */
     bool op = v->plan->recompute == FR_RECOMPUTE_SELECTIVE_OP;
     const struct fr_again_moved again = fr_recompute_moved(v);
@@ -397,6 +398,31 @@ static double fused_saved_B(const struct fr_stage_view *v) {
     return saved * v->attentions * (sums_B + made_B);
 }
 
+/* Under autocast a layer saves its weights narrow.  Its stream is of 32 bits, half of which are counted.  Each product
+ * has an input of its own: queries, keys and values two more than one, a gated MLP one more. */
+static double cast_saved_B(const struct fr_stage_view *v) {
+    double stream = v->attention_on.tokens * v->h / v->attention_on.between,
+           inputs = 2 + (v->mlp > 2 ? 1 : 0), wide_B = fr_dtype_size_B(FR_FP32) - v->value_B;
+    return v->value_B * fr_transformer_layer_parameters_rank(v->t, v->plan->tp) +
+           stream * (inputs * v->value_B + 2 * fmax(0, wide_B));
+}
+
+/* Layers save more where each operation is a kernel of its own: all that are not made again, and one that is. */
+static void add_apart(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    double again = v->first ? v->recomputed : 0, kept_B = 0, again_B = 0;
+    if (v->dense > 0) {
+        kept_B = v->dense * fr_unfused_saved_B(v, false, true);
+        again_B = fr_unfused_saved_B(v, false, false);
+    }
+    if (v->mixed > 0) {
+        kept_B += v->mixed * fr_unfused_saved_B(v, true, true);
+        again_B = fmax(again_B, fr_unfused_saved_B(v, true, false));
+    }
+    work->apart_B = (1 - again) * kept_B;
+    work->apart_again_B = again * again_B;
+    work->moment.casts_B = (1 - again) * v->layers * cast_saved_B(v);
+}
+
 static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work) {
     const struct fr_group_view *a = &v->attention_on;
     double stream = a->tokens * v->h / a->between, attention_B = attention_saved_B(v);
@@ -409,6 +435,7 @@ static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work)
     work->activation_B =
         v->dense * dense_B + v->mixed * mixed_B + v->ssm * ssm_B + apart * attention_B;
     work->moment.fused_B = fused_saved_B(v);
+    add_apart(v, work);
     if (!v->any) return;
     double largest_B = fmax(fmax(dense_B, mixed_B), ssm_B), module_B = 0,
            saved_B = fr_recompute_saved_B(v, dense_B - with_B, mixed_B - with_B, &module_B);
@@ -513,6 +540,7 @@ static void add_ends(const struct fr_stage_view *v, bool first, bool last,
                                  .logits_saved = v->h / e->between,
                                  .regathers = v->gathers && e->p > 1 ? 1 : 0,
                                  .predicted = v->predicted,
+                                 .loss = v->plan->loss,
                                  .axis = e->axis};
     double before = work->parameters_rank;
     fr_transformer_add_vocabulary(work, v->t, v->plan, (int64_t)e->p, first, last);

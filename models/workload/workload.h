@@ -55,6 +55,13 @@ struct fr_layer {
     double branches;               /**< parallel ones; 0: a common layer */
     fr_joint joint_in, joint_out;  /**< at the first and last layer of a section */
     struct fr_window window, pool; /**< of a convolution; of the pooling after it */
+    /* Kind cnn. */
+    bool norm;      /**< batch norm of what leaves it, before the activation */
+    bool sync_norm; /**< its statistics are those of all replicas */
+    bool average;   /**< the mean of each channel goes on */
+    bool adds;      /**< a block ends: the shortcut is added to what leaves it */
+    bool shortcut;  /**< beside a block: it reads the block's input; its outputs are added */
+    double carried; /**< values a sample of a shortcut that pass by: kept until it is added */
 };
 
 /** Iterations to the target loss of one configuration. */
@@ -276,6 +283,11 @@ fr_status fr_workload_read_store(const struct fr_json *object, struct fr_transfo
  *  dimension (Hopper: the backward pass needs the transpose).  It is so too with a scale for each block of values
  *  (MXFP8, NVFP4), since scales differ along either dimension.  Else one copy serves both. */
 double fr_workload_weight_B(const struct fr_workload *workload, const struct fr_device *device);
+
+/** Values of a sample that reach @p layer from those before it: its input, and what of a shortcut passes by. */
+static inline double fr_layer_crossing(const struct fr_layer *layer) {
+    return layer->inputs + layer->carried;
+}
 
 /** A fully connected layer, @p bias or not, standing @p repeat times. */
 struct fr_layer fr_layer_fully_connected(double inputs, double outputs, bool bias,

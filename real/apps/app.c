@@ -61,6 +61,15 @@ fr_status fr_real_layers(const struct fr_workload *workload, bool convolves,
                          struct fr_real_layer **layers, int *n, struct fr_error *err) {
     double count = 0;
     for (int i = 0; i < workload->n_layers; i++) {
+        const struct fr_layer *layer = &workload->layers[i];
+        if (layer->norm || layer->adds || layer->average)
+            return fr_fail(err, FR_ERR_INPUT, NULL,
+                           "layer %d has a %s; the program trains cnn without residual blocks, "
+                           "batch norm and average pooling",
+                           i,
+                           layer->norm   ? "batch norm"
+                           : layer->adds ? "shortcut"
+                                         : "mean");
         if (!runs(&workload->layers[i], convolves))
             return fr_fail(err, FR_ERR_INPUT, NULL,
                            "layer %d is no fully connected one%s; the program trains ffn%s", i,
@@ -113,8 +122,10 @@ static fr_status make_mesh(struct fr_real *real, MPI_Comm world) {
     FR_TRY(fr_real_split(real, real->pp_rank * tp + real->tp_rank, real->rank, &real->dp));
     FR_TRY(fr_real_split(real, (real->pp_rank * tp + real->tp_rank) * dp + real->dp_rank / cp,
                          real->rank, &real->cp));
+    int subgrid =
+        plan->common_subgrid ? real->tp_rank : 0; /* whose ranks have what is common */
     if (plan->method->branches)
-        FR_TRY(fr_real_split(real, real->pp_rank, real->rank, &real->stage));
+        FR_TRY(fr_real_split(real, real->pp_rank * tp + subgrid, real->rank, &real->stage));
     if (plan->method->branches)
         FR_REAL_TRY(real, MPI_Comm_rank(real->stage, &real->stage_rank));
     return fr_real_split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp);
@@ -138,9 +149,11 @@ static fr_status split_holders(struct fr_real *real, int holder, int64_t colour,
 static fr_status make_holders(struct fr_real *real) {
     const struct fr_plan *plan = real->run->plan;
     int64_t place = real->pp_rank * plan->tp + real->tp_rank;
-    int replicas = (int)fr_plan_replicas(plan), all = replicas * (int)plan->tp;
+    bool one = plan->common_subgrid; /* sub-grid has what is common */
+    int replicas = (int)fr_plan_replicas(plan), all = replicas * (one ? 1 : (int)plan->tp);
     if (plan->method->branches)
-        FR_TRY(split_holders(real, FR_HELD_BY_STAGE, real->pp_rank, real->stage_rank, all));
+        FR_TRY(split_holders(real, FR_HELD_BY_STAGE, one ? place : real->pp_rank,
+                             real->stage_rank, all));
     return split_holders(real, FR_HELD_BY_REPLICAS, place, real->dp_rank, replicas);
 }
 
@@ -249,8 +262,7 @@ fr_status fr_real_step(const struct fr_real_app *app, struct fr_real *real, doub
     FR_TRY(app->gradients(real, loss));
     fr_watch_move();
     fr_real_update(real);
-    /* With zero 3 every pass does. */
-    return real->run->plan->zero < 3 ? fr_shares_gather(real) : FR_OK;
+    return real->gathers ? FR_OK : fr_shares_gather(real);
 }
 
 /* ---- collectives --------------------------------------------------------------------------- */
@@ -363,6 +375,21 @@ fr_status fr_real_all_to_all(struct fr_real *real, MPI_Comm comm, const void *se
                              int64_t count, void *recv) {
     CALL(real, comm, true, count, others(comm),
          MPI_Alltoall(send, (int)count, TYPE, recv, (int)count, TYPE, comm));
+}
+
+fr_status fr_real_scatter_sum_begin(struct fr_real *real, MPI_Comm comm, const void *send,
+                                    int64_t count, void *recv, MPI_Request *request) {
+    CALL(real, comm, true, count, others(comm),
+         MPI_Ialltoall(send, (int)count, TYPE, recv, (int)count, TYPE, comm, request));
+}
+
+fr_status fr_real_scatter_sum_end(struct fr_real *real, MPI_Comm comm, int64_t count,
+                                  void *recv, MPI_Request *request) {
+    FR_TRY(fr_real_wait(real, request));
+    for (size_t i = 1; i <= (size_t)others(comm); i++)
+        FR_COMPUTE(real,
+                   real->k->add((size_t)count, fr_at(real->k, recv, i * (size_t)count), recv));
+    return FR_OK;
 }
 
 fr_status fr_real_scatter(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,

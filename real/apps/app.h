@@ -48,7 +48,7 @@ struct fr_real {
     const struct fr_real_case *run;
     const struct fr_kernels *k;
     /** Ranks of equal dp and pp, of equal tp and pp (those of all dp cp replicas), ..., that share a sample; and,
-     *  of sub-grids, those of equal pp, else null. */
+     *  of sub-grids, those of equal pp that have what is common, else null. */
     MPI_Comm world, tp, dp, pp, cp, stage;
     /** Neighbours that divide what they hold (division.h), and the ranks that have the same part of it (`zero_ranks`).
      *  Null: all who hold it divide it. */
@@ -60,6 +60,7 @@ struct fr_real {
     struct fr_division
         division; /**< of the optimiser's work and state (zero), or all on each */
     void *packed; /**< shares of all replicas, where they are in more than one piece */
+    bool gathers; /**< passes gather the parameters that others have updated */
     struct fr_update update;
     bool profile;
     struct fr_phases phases;
@@ -169,6 +170,12 @@ fr_status fr_real_all_reduce_begin(struct fr_real *real, MPI_Comm comm, void *bu
                                    int64_t count, MPI_Request *request);
 fr_status fr_real_all_to_all(struct fr_real *real, MPI_Comm comm, const void *send,
                              int64_t count, void *recv);
+/** A reduce-scatter that is begun: each rank's contributions to each, then recv's first @p count values := their sum.  recv
+ *  holds those of all ranks.  (MPI_Ireduce_scatter_block fails inside SMPI 3.32.) */
+fr_status fr_real_scatter_sum_begin(struct fr_real *real, MPI_Comm comm, const void *send,
+                                    int64_t count, void *recv, MPI_Request *request);
+fr_status fr_real_scatter_sum_end(struct fr_real *real, MPI_Comm comm, int64_t count,
+                                  void *recv, MPI_Request *request);
 
 /* With the root at rank 0 of @p comm; @p count is one rank's part, of a reduce the whole. */
 fr_status fr_real_scatter(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,

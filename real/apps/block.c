@@ -2,16 +2,19 @@
 
 void fr_multiply(struct fr_real *real, int m, int t, int n, const void *w, const void *x,
                  double beta, void *y) {
+    if (t == 0) return; /* of a rank without tokens */
     FR_COMPUTE(real, real->k->gemm(false, false, m, t, n, 1, w, n, x, t, beta, y, t));
 }
 
 void fr_multiply_back(struct fr_real *real, int m, int t, int n, const void *w, const void *dy,
                       double beta, void *dx) {
+    if (t == 0) return;
     FR_COMPUTE(real, real->k->gemm(true, false, n, t, m, 1, w, n, dy, t, beta, dx, t));
 }
 
 void fr_add_outer(struct fr_real *real, int m, int t, int n, const void *dy, const void *x,
                   double beta, void *dw) {
+    if (t == 0 && beta == 1) return;
     FR_COMPUTE(real, real->k->gemm(false, true, m, n, t, 1, dy, t, x, t, beta, dw, n));
 }
 
@@ -70,5 +73,6 @@ int64_t fr_block_lay_out(const struct fr_kernels *k, const struct fr_block_part 
 }
 
 int64_t fr_block_softmax_size(const struct fr_block_sizes *z) {
-    return (int64_t)z->heads * z->sequence * fr_block_tokens(z);
+    int64_t rows = (int64_t)z->heads * fr_block_tokens(z);
+    return z->flash ? 2 * rows : rows * z->sequence;
 }

@@ -15,12 +15,12 @@
 
 struct fr_block_sizes {
     int hidden, heads, head_dim, ffn, sequence, samples; /**< heads, ffn: of this rank */
-    bool causal;
-    bool rows;       /**< second products are divided by their rows */
-    int rank, ranks; /**< of those that divide the layer */
-    int parts;       /**< that tokens are in where nothing multiplies; 0 or 1: whole */
-    int cp;          /**< ranks that share a sample's tokens; 0 or 1: none */
-    bool ring;       /**< whose keys and values go round; else they exchange tokens for heads */
+    bool causal, flash; /**< flash: scores are made in tiles, and not kept */
+    bool rows;          /**< second products are divided by their rows */
+    int rank, ranks;    /**< of those that divide the layer */
+    int parts;          /**< that tokens are in where nothing multiplies; 0 or 1: whole */
+    int cp;             /**< ranks that share a sample's tokens; 0 or 1: none */
+    bool ring; /**< whose keys and values go round; else they exchange tokens for heads */
 };
 /** Tokens of a sample on a rank, and of all samples. */
 static inline int fr_block_sequence(const struct fr_block_sizes *z) {
@@ -44,7 +44,7 @@ struct fr_block_part {
 int64_t fr_block_lay_out(const struct fr_kernels *k, const struct fr_block_part *part, int n,
                          const void *base);
 
-/** Values of a softmax. */
+/** Values of a softmax, or in tiles of what is kept of it. */
 int64_t fr_block_softmax_size(const struct fr_block_sizes *z);
 
 /** whole (h x T) := own parts (h x t) of all ranks; packed: buffer for h T values. */

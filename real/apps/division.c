@@ -94,59 +94,79 @@ int fr_shares_own(const struct fr_real *real, int holder) {
     return (holder == FR_HELD_BY_STAGE ? real->stage_rank : real->dp_rank) % holders;
 }
 
-static int64_t owned_of(const struct fr_division *d, int piece, int holder) {
+int64_t fr_shares_owned(const struct fr_division *d, int piece, int holder) {
     int64_t sum = 0;
     for (int way = 0; way < FR_DIVISION_WAYS; way++)
         sum += d->part[fr_division_part_of(piece, holder, way)].share;
     return sum;
 }
 
+static int64_t owned_of_all(const struct fr_division *d, int holder) {
+    int64_t sum = 0;
+    for (int piece = 0; piece < d->pieces; piece++) sum += fr_shares_owned(d, piece, holder);
+    return sum;
+}
+
 int64_t fr_shares_scratch(const struct fr_division *d) {
     int64_t most = 0;
-    for (int i = 0; i < d->pieces * FR_HOLDERS && !fr_division_plain(d); i++) {
-        int h = i % FR_HOLDERS;
-        int64_t all = d->holders[h] > 1 ? owned_of(d, i / FR_HOLDERS, h) * d->holders[h] : 0;
+    for (int h = 0; h < FR_HOLDERS && !fr_division_plain(d); h++) {
+        int64_t all = d->holders[h] > 1 ? owned_of_all(d, h) * d->holders[h] : 0;
         most = all > most ? all : most;
     }
     return most;
 }
 
-/* Shares of place @p own between the block and where all of them lie packed. */
-static void move_parameters(struct fr_real *real, int piece, int holder, int own,
-                            bool into_block) {
+/* The share of place @p own of a piece between the block and @p packed.  @return values of it */
+static int64_t move_piece(struct fr_real *real, int piece, int holder, int own, bool into_block,
+                          void *packed) {
     const struct fr_division *d = &real->division;
-    size_t at = (size_t)(own * owned_of(d, piece, holder));
+    int64_t at = 0;
     for (int way = 0; way < FR_DIVISION_WAYS; way++) {
         int part = fr_division_part_of(piece, holder, way);
         FR_COMPUTE(real, fr_division_copy(real->k, d, part, own, into_block, real->parameters,
-                                          fr_at(real->k, real->packed, at)));
-        at += (size_t)d->part[part].share;
+                                          fr_at(real->k, packed, (size_t)at)));
+        at += d->part[part].share;
     }
+    return at;
 }
 
-static fr_status gather(struct fr_real *real, int piece, int holder) {
+/* The share of place @p own of all pieces, between the block and where all shares lie packed. */
+static void move_all(struct fr_real *real, int holder, int own, bool into_block) {
+    const struct fr_division *d = &real->division;
+    int64_t at = own * owned_of_all(d, holder);
+    for (int piece = 0; piece < d->pieces; piece++)
+        at += move_piece(real, piece, holder, own, into_block,
+                         fr_at(real->k, real->packed, (size_t)at));
+}
+
+static fr_status gather(struct fr_real *real, int holder) {
     const struct fr_division *d = &real->division;
     int own = fr_shares_own(real, holder);
     bool plain = fr_division_plain(d);
-    if (!plain) move_parameters(real, piece, holder, own, false);
+    if (!plain) move_all(real, holder, own, false);
     FR_TRY(fr_real_all_gather(real, fr_shares_dividing(real, holder), MPI_IN_PLACE,
-                              owned_of(d, piece, holder),
+                              owned_of_all(d, holder),
                               plain ? real->parameters : real->packed));
     for (int i = 0; !plain && i < d->holders[holder]; i++)
-        if (i != own) move_parameters(real, piece, holder, i, true);
-    return FR_OK;
-}
-
-fr_status fr_shares_gather_piece(struct fr_real *real, int piece) {
-    for (int h = 0; h < FR_HOLDERS; h++)
-        if (real->division.holders[h] > 1 && owned_of(&real->division, piece, h) > 0)
-            FR_TRY(gather(real, piece, h));
+        if (i != own) move_all(real, holder, i, true);
     return FR_OK;
 }
 
 fr_status fr_shares_gather(struct fr_real *real) {
-    for (int i = 0; i < real->division.pieces; i++) FR_TRY(fr_shares_gather_piece(real, i));
+    for (int h = 0; h < FR_HOLDERS; h++)
+        if (real->division.holders[h] > 1 && owned_of_all(&real->division, h) > 0)
+            FR_TRY(gather(real, h));
     return FR_OK;
+}
+
+/* A piece's gradients that are scattered, each share @p apart from the one before. */
+static void pack_gradients(struct fr_real *real, int piece, int holder, int64_t apart,
+                           void *packed) {
+    const struct fr_division *d = &real->division;
+    int part = fr_division_part_of(piece, holder, FR_DIVISION_SCATTERED);
+    for (int i = 0; i < d->holders[holder]; i++)
+        FR_COMPUTE(real, fr_division_copy(real->k, d, part, i, false, real->gradients,
+                                          fr_at(real->k, packed, (size_t)(i * apart))));
 }
 
 fr_status fr_shares_scatter(struct fr_real *real, int piece, int holder, void *own) {
@@ -154,9 +174,7 @@ fr_status fr_shares_scatter(struct fr_real *real, int piece, int holder, void *o
     int part = fr_division_part_of(piece, holder, FR_DIVISION_SCATTERED);
     int64_t share = d->part[part].share;
     bool plain = fr_division_plain(d);
-    for (int i = 0; !plain && i < d->holders[holder]; i++)
-        FR_COMPUTE(real, fr_division_copy(real->k, d, part, i, false, real->gradients,
-                                          fr_at(real->k, real->packed, (size_t)(i * share))));
+    if (!plain) pack_gradients(real, piece, holder, share, real->packed);
     FR_TRY(fr_real_reduce_scatter(real, fr_shares_dividing(real, holder),
                                   plain ? real->gradients : real->packed, own, share));
     if (real->across[holder] == MPI_COMM_NULL) return FR_OK;
@@ -167,4 +185,57 @@ void fr_shares_put(struct fr_real *real, int piece, int holder, void *own) {
     int part = fr_division_part_of(piece, holder, FR_DIVISION_SCATTERED);
     FR_COMPUTE(real, fr_division_copy(real->k, &real->division, part,
                                       fr_shares_own(real, holder), true, real->gradients, own));
+}
+
+/* ---- beside what is computed ------------------------------------------------------------------- */
+
+fr_status fr_shares_gather_begin(struct fr_real *real, struct fr_shares_flight *f) {
+    int64_t n = fr_shares_owned(&real->division, f->piece, f->holder);
+    int own = fr_shares_own(real, f->holder);
+    move_piece(real, f->piece, f->holder, own, false,
+               fr_at(real->k, f->packed, (size_t)(own * n)));
+    return fr_real_all_gather_begin(real, fr_shares_dividing(real, f->holder), MPI_IN_PLACE, n,
+                                    f->packed, &f->request);
+}
+
+fr_status fr_shares_gather_end(struct fr_real *real, struct fr_shares_flight *f) {
+    int64_t n = fr_shares_owned(&real->division, f->piece, f->holder);
+    FR_TRY(fr_real_wait(real, &f->request));
+    for (int i = 0; i < real->division.holders[f->holder]; i++)
+        if (i != fr_shares_own(real, f->holder))
+            move_piece(real, f->piece, f->holder, i, true,
+                       fr_at(real->k, f->packed, (size_t)(i * n)));
+    return FR_OK;
+}
+
+int64_t fr_shares_scattered(const struct fr_division *d, const struct fr_shares_flight *f) {
+    int64_t sum = 0;
+    for (int i = 0; i < f->n_pieces; i++)
+        sum +=
+            d->part[fr_division_part_of(f->piece + i, f->holder, FR_DIVISION_SCATTERED)].share;
+    return sum;
+}
+
+fr_status fr_shares_scatter_begin(struct fr_real *real, struct fr_shares_flight *f) {
+    const struct fr_division *d = &real->division;
+    int64_t all = fr_shares_scattered(d, f), at = 0;
+    for (int i = 0; i < f->n_pieces; i++) {
+        pack_gradients(real, f->piece + i, f->holder, all,
+                       fr_at(real->k, f->packed, (size_t)at));
+        at +=
+            d->part[fr_division_part_of(f->piece + i, f->holder, FR_DIVISION_SCATTERED)].share;
+    }
+    return fr_real_scatter_sum_begin(real, fr_shares_dividing(real, f->holder), f->packed, all,
+                                     f->own, &f->request);
+}
+
+fr_status fr_shares_scatter_end(struct fr_real *real, struct fr_shares_flight *f) {
+    return fr_real_scatter_sum_end(real, fr_shares_dividing(real, f->holder),
+                                   fr_shares_scattered(&real->division, f), f->own,
+                                   &f->request);
+}
+
+fr_status fr_shares_across_begin(struct fr_real *real, struct fr_shares_flight *f) {
+    return fr_real_all_reduce_begin(real, real->across[f->holder], f->own,
+                                    fr_shares_scattered(&real->division, f), &f->request);
 }

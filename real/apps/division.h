@@ -7,8 +7,8 @@
  *  collective moves equal shares; a holder's share is that of each part, one after the other, the last
  *  ones' beyond the part's end.
  *
- *  With `pieces` above one (zero 2 and 3 with chunks, or a tied table) what a pass needs is divided by itself.  Then each
- *  pass gathers and scatters its own pieces alone.
+ *  With `pieces` above one (zero 2 and 3) each unit's parameters are divided by themselves, and a tied table's.  Passes
+ *  gather and scatter them piece by piece.
  *
  *      D holders, part of n values:  share ceil(n / D), values [d share, (d + 1) share) of the part's
  *
@@ -89,12 +89,31 @@ int fr_shares_own(const struct fr_real *real, int holder);
 
 /** Values of real->packed. */
 int64_t fr_shares_scratch(const struct fr_division *d);
-/** Parameters of all holders' shares to the blocks of all; those of one piece. */
+/** Values of a rank's share of @p piece that @p holder have, scattered and whole. */
+int64_t fr_shares_owned(const struct fr_division *d, int piece, int holder);
+/** Parameters of all holders' shares to the blocks of all. */
 fr_status fr_shares_gather(struct fr_real *real);
-fr_status fr_shares_gather_piece(struct fr_real *real, int piece);
 /** own := the sum over all ranks of @p holder of this rank's share of a piece's gradients that are scattered. */
 fr_status fr_shares_scatter(struct fr_real *real, int piece, int holder, void *own);
 /** This rank's share of gradients that @p holder scatter, from @p own to its place in the block. */
 void fr_shares_put(struct fr_real *real, int piece, int holder, void *own);
+
+/** Pieces of a holder on their way, beside what is computed meanwhile. */
+struct fr_shares_flight {
+    int piece, n_pieces, holder; /**< the first of them, and how many; a gather's is one */
+    void *packed;                /**< shares of all who divide it */
+    void *own; /**< of a scatter: what all send to this rank, and at its end their sum first */
+    MPI_Request request;
+};
+/** Parameters as fr_shares_gather has them, of the flight's piece alone: they are in the block at its end. */
+fr_status fr_shares_gather_begin(struct fr_real *real, struct fr_shares_flight *f);
+fr_status fr_shares_gather_end(struct fr_real *real, struct fr_shares_flight *f);
+/** Values of the flight's share that is scattered. */
+int64_t fr_shares_scattered(const struct fr_division *d, const struct fr_shares_flight *f);
+/** Gradients as fr_shares_scatter has them.  The block may be written again once it has begun.  After its end the sum is that
+ *  of those who divide; a second leg adds up over groups of them, where there are some. */
+fr_status fr_shares_scatter_begin(struct fr_real *real, struct fr_shares_flight *f);
+fr_status fr_shares_scatter_end(struct fr_real *real, struct fr_shares_flight *f);
+fr_status fr_shares_across_begin(struct fr_real *real, struct fr_shares_flight *f);
 
 #endif

@@ -60,7 +60,8 @@ fr_status fr_subgrid_collect(struct fr_real *real, const struct fr_subgrid *s, b
         return FR_OK;
     }
     if (s->c_sub && slices) return fr_real_gather(real, s->group, y, n / s->g, x);
-    if (s->c_sub) return fr_real_reduce(real, s->group, y, x, n);
+    /* SMPI's reduce writes where ranks other than the root would receive, and x need not be there. */
+    if (s->c_sub) return fr_real_reduce(real, s->group, y, s->subgrid == 0 ? x : s->buffer, n);
     if (!slices) {
         columns(real, s, values, t, y, s->buffer, true);
         return fr_real_reduce_scatter(real, s->group, s->buffer, x, n);

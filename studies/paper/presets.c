@@ -188,7 +188,7 @@ static fr_status add_correlated(struct fr_study_call *c) {
                                *stated = stated_correlated(x, rows->of[0].value, dtype);
     char path[FR_VALUE_PATH];
     for (int i = 0; i < rows->n; i++) {
-        fr_value_path(rows->of[i].value, dtype, x->levels.count, path);
+        fr_value_path(rows->of[i].value, dtype, &x->levels, path);
         fr_reproduce_add(all->r, FR_ROLE_FITTED, rows->of[i].power,
                          stated ? fr_correlated_power(stated, rows->of[i].value) : 0, "1",
                          rounding, i ? NULL : "power of each in a sum of logarithms",

@@ -317,7 +317,7 @@ def refused_alike():
             "runtime": ["predict", "--cluster", "dgx-h100", "--model", "llama-3-8b", "--runtime", "-"]}
     tried = 0
     for kind, name in [("cluster", "dgx-h100"), ("cluster", "frontier"), ("cluster", "cori-knl"), ("model", "gpt-8.3b"),
-                       ("model", "alexnet"), ("model", "t5-large-mod"), ("model", "ffn-16384"), ("runtime", "primus-2026"),
+                       ("model", "alexnet"), ("model", "resnet-50"), ("model", "t5-large-mod"), ("model", "ffn-16384"), ("runtime", "primus-2026"),
                        ("runtime", "papers-2019"), ("runtime", "megatron-bridge-26.04")]:
         whole = json.loads((ROOT / "presets" / kind / f"{name}.json").read_text())
         wrong = []

@@ -110,9 +110,9 @@ static void impossible_machines_are_refused(void **state) {
          "#/device/power/communicating (--set): is 10 W; expected at least the"},
         {"cluster.device.gemm.fp32.half_dim=-1",
          "#/device/gemm/fp32/half_dim (--set): is -1; expected 0 to"},
-        {"cluster.levels.1.shared_by=9",
-         "#/levels/1/shared_by (--set): is 9; expected 1 to 8, the ranks of level \"node\""},
-        {"cluster.levels.0.shared_by=9", "#/levels/0/shared_by (--set): is 9; expected 1 to 8"},
+        {"cluster.levels.2.shared_by=9",
+         "#/levels/2/shared_by (--set): is 9; expected 1 to 8, the ranks of level \"node\""},
+        {"cluster.levels.0.shared_by=9", "#/levels/0/shared_by (--set): is 9; expected 1 to 2"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -122,7 +122,7 @@ static void impossible_machines_are_refused(void **state) {
     }
     fr_test_expect(
         "forerun predict --cluster frontier --model ffn-4096 --set tp=4 --set "
-        "cluster.levels.1.shared_by=8 --set cluster.device.interference=1 --set "
+        "cluster.levels.2.shared_by=8 --set cluster.device.interference=1 --set "
         "cluster.device.power.communicating=560W --set cluster.device.power.idle=560W --all",
         0, "iteration time", NULL);
 }

@@ -95,4 +95,12 @@ static inline void check_block(const struct mpi_case *c, const char *what, int64
              tolerance);
 }
 
+/** Buckets go in equal shares, of which the last ends beyond it: so much may be sent beside @p sent_B. */
+static inline double mpi_case_beyond_B(const struct mpi_case *c, double sent_B) {
+    const struct fr_plan *plan = c->run.plan;
+    double copies = (double)(plan->dp * plan->cp),
+           buckets = sent_B / plan->bucket_size_B + 2 * (double)plan->chunks;
+    return plan->overlap ? 2 * copies * (double)c->real.k->size_B * buckets : 0;
+}
+
 #endif

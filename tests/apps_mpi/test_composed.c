@@ -5,10 +5,10 @@
 #include "models/job/job.h"
 #include "models/plan/copies.h"
 #include "models/price/pipeline.h"
-#include "real/apps/mesh/unit.h"
+#include "real/apps/mesh/mesh.h"
 #include "tests/apps_mpi/mpi_case.h"
 
-enum { SEED = 23, STEPS = 2, BATCH = 16, SEQUENCE = 8 };
+enum { SEED = 23, STEPS = 2, BATCH = 16, SEQUENCE = 10 };
 static int rank, n_ranks, n_run;
 
 /* No two sizes are equal, so that what is exchanged for something else shows. */
@@ -108,13 +108,18 @@ static const char cluster[] =
     "TFLOP/s\", \"half_dim\": 8}}}, \"levels\": [{\"name\": \"node\", \"ranks\": 64, "
     "\"latency\": \"1 us\", \"bandwidth\": \"10 GB/s\"}]}";
 
-/* Shares are equal and the last one's end beyond what is there, by a value a rank and collective. */
+/* Shares are equal and the last one's end beyond what is there, by a value a rank and collective: with zero 2 and 3 one a
+ * unit and pass. */
 static double beyond_B(const struct mpi_case *c) {
     const struct fr_plan *plan = c->run.plan;
     double copies = (double)(fr_plan_replicas(plan) * (plan->method->branches ? plan->tp : 1));
-    double passes = (double)(BATCH / plan->dp / plan->micro_batch * plan->chunks);
-    if (plan->zero == 0) return 0;
-    return sizeof(double) * (copies + 1) * 3 * (plan->zero > 1 ? 2 * passes : 1);
+    double units = (double)(c->workload.transformer.layers / plan->pp + 3);
+    double passes = (double)(BATCH / plan->dp / plan->micro_batch) * units;
+    if (plan->zero == 0 && !plan->overlap) return 0;
+    return sizeof(double) * (copies + 1) * 3 *
+           (plan->zero > 1  ? 2 * passes
+            : plan->overlap ? 2 * units * (double)plan->chunks
+                            : 1);
 }
 
 /* The price leaves out the three values a token of a divided vocabulary's loss, and of tokens in parts the gradients of
@@ -134,6 +139,11 @@ static double unpriced_B(const struct mpi_case *c) {
     return (loss + norms) * sizeof(double);
 }
 
+/* With cSub the first sub-grid has what is common, and is priced; others never touch their copy of it. */
+static bool is_other(const struct mpi_case *c) {
+    return c->run.plan->common_subgrid && c->real.tp_rank > 0;
+}
+
 /* All of a stage's ranks have what is common to sub-grids: the program counts it apart, the price over dp. */
 static void compare_sent(const struct mpi_case *c, const double *priced_B, const char *text) {
     static const int axes[][2] = {{FR_REAL_TP, FR_SENT_TP},
@@ -141,6 +151,7 @@ static void compare_sent(const struct mpi_case *c, const double *priced_B, const
                                   {FR_REAL_DP, FR_SENT_DP},
                                   {FR_REAL_OTHER, FR_SENT_EMBEDDING}};
     bool common = c->run.plan->method->branches;
+    if (is_other(c)) return;
     for (int i = 0; i < (common ? 3 : 4); i++) {
         double got = c->real.sent_B[axes[i][0]] / STEPS,
                want = priced_B[axes[i][1]] + (i == 0 ? unpriced_B(c) : 0),
@@ -193,7 +204,9 @@ static void run(const struct composition *x) {
         if (!x->like) compare_units(&c, &one, x->plan);
         if (x->like && open_on(MPI_COMM_WORLD, model, x->like, &like)) {
             take_steps(&like, MPI_COMM_WORLD, x->like);
-            compare(&c, 0, &like, 0, c.real.n_parameters, x->plan);
+            const struct fr_mesh_state *mesh = c.real.state;
+            int64_t from = is_other(&c) ? mesh->n_common : 0;
+            compare(&c, from, &like, from, c.real.n_parameters - from, x->plan);
             mpi_case_close(&like);
         }
         mpi_case_close(&one);
@@ -216,6 +229,60 @@ static const struct composition compositions[] = {
      "{\"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"zero\": 3, \"zero_ranks\": 2, "
      "\"sequence_parallel\": true}",
      "{\"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"sequence_parallel\": true}"},
+    /* buckets of gradients beside the last pass, and parameters gathered beside the next first one */
+    {4, true,
+     "{\"dp\": 4, \"micro_batch\": 2, \"zero\": 1, \"overlap\": \"gradient\", \"bucket\": "
+     "\"20 KB\"}",
+     NULL},
+    {4, true, "{\"dp\": 4, \"micro_batch\": 1, \"zero\": 2, \"overlap\": \"gradient\"}", NULL},
+    {4, true,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"zero\": 1, \"overlap\": \"gradient\", "
+     "\"bucket\": \"10 KB\", \"schedule\": \"zero-bubble\"}",
+     NULL},
+    {4, false,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"zero\": 1, \"overlap\": \"gradient\", "
+     "\"schedule\": \"interleaved\", \"chunks\": 2}",
+     NULL},
+    {8, true,
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"zero\": 1, \"zero_ranks\": 2, "
+     "\"overlap\": \"gradient\", \"compression\": {\"embedding\": \"fused\"}}",
+     NULL},
+    {8, true,
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"zero\": 2, \"overlap\": "
+     "\"gradient\", \"sequence_parallel\": true}",
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {4, true,
+     "{\"method\": \"subgraph\", \"dp\": 4, \"micro_batch\": 2, \"overlap\": \"gradient\", "
+     "\"zero\": 1}",
+     "{\"method\": \"subgraph\", \"dp\": 4, \"micro_batch\": 2}"},
+    {4, false,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 2, \"micro_batch\": 2, \"overlap\": "
+     "\"gradient\", \"bucket\": \"30 KB\"}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {8, true,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"branches\": \"layer\", \"overlap\": \"gradient\", \"bucket\": \"30 KB\", \"zero\": 1}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"branches\": \"layer\"}"},
+    {8, false,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 1, "
+     "\"branches\": \"layer\", \"overlap\": \"gradient\", \"common\": \"subgrid\"}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"branches\": \"layer\"}"},
+    /* attention in tiles: two whole ones and a half of a sequence */
+    {4, true, "{\"dp\": 4, \"micro_batch\": 2, \"attention\": \"flash\"}", NULL},
+    {4, false,
+     "{\"tp\": 2, \"pp\": 2, \"micro_batch\": 2, \"attention\": \"flash\", \"recompute\": "
+     "\"selective\", \"schedule\": \"zero-bubble\"}",
+     "{\"tp\": 2, \"pp\": 2, \"micro_batch\": 2}"},
+    {8, true,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"attention\": "
+     "\"flash\"}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 4, \"micro_batch\": 2}"},
+    {8, false,
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"sequence_parallel\": true, "
+     "\"attention\": \"flash-2\", \"zero\": 3, \"recompute\": \"full\"}",
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
     /* zero 2 and 3 with chunks */
     {4, false,
      "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, "
@@ -239,6 +306,45 @@ static const struct composition compositions[] = {
      "\"layer\", \"zero\": 2, \"zero_ranks\": 2}",
      "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"branches\": "
      "\"layer\"}"},
+    /* cSub: what is common on the first sub-grid alone */
+    {4, true,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 2, \"micro_batch\": 1, \"common\": "
+     "\"subgrid\"}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {4, false,
+     "{\"method\": \"subgraph\", \"tp\": 4, \"micro_batch\": 2, \"branches\": \"layer\", "
+     "\"common\": \"subgrid\", \"recompute\": \"full\"}",
+     "{\"method\": \"subgraph\", \"tp\": 4, \"micro_batch\": 4, \"branches\": \"layer\"}"},
+    {4, true,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"micro_batch\": 1, \"branches\": "
+     "\"attention\", \"common\": \"subgrid\"}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"micro_batch\": 2, \"branches\": "
+     "\"attention\"}"},
+    {8, true,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"branches\": \"layer\", \"common\": \"subgrid\", \"schedule\": \"zero-bubble\"}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"branches\": \"layer\"}"},
+    {8, false,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 1, "
+     "\"common\": \"subgrid\", \"schedule\": \"interleaved\", \"chunks\": 2, \"recompute\": "
+     "\"selective\"}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"schedule\": \"interleaved\", \"chunks\": 2}"},
+    {8, true,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 4, \"micro_batch\": 1, \"branches\": "
+     "\"layer\", \"common\": \"subgrid\", \"zero\": 1}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"branches\": "
+     "\"layer\"}"},
+    {8, true,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 1, "
+     "\"common\": \"subgrid\", \"zero\": 3}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {8, true,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 4, \"micro_batch\": 1, \"branches\": "
+     "\"attention\", \"common\": \"subgrid\", \"zero\": 2, \"zero_ranks\": 2}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 4, \"micro_batch\": 2, \"branches\": "
+     "\"attention\"}"},
     /* a table that is tied over stages, divided at both ends */
     {4, true, "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"zero\": 2}", NULL},
     {4, true,
@@ -311,6 +417,7 @@ static void refused(const char *plan, const char *because) {
 }
 
 static void refusals(void) {
+    refused("{\"cp\": 2, \"attention\": \"flash\"}", "is run with cp 1");
     refused("{\"dp\": 4, \"zero\": 1, \"zero_ranks\": 3}", "does not divide by zero_ranks");
     refused("{\"dp\": 4, \"zero\": 2, \"zero_ranks\": 1}", "expected 0 or 2 to dp x cp, 4");
     refused("{\"dp\": 2, \"zero\": 1, \"zero_ranks\": 4}", "expected 0 or 1 to dp x cp, 2");

@@ -38,15 +38,25 @@ struct loaded {
     struct fr_space space;
 };
 
-static fr_status load(const char *const *vary, int n_vary, const char *memory, struct loaded *l,
-                      struct fr_error *err) {
-    const char *sets[] = {"global_batch=1536", memory};
+/* @p links: between nodes, or NULL */
+static fr_status load_on(const char *links, const char *const *vary, int n_vary,
+                         const char *memory, struct loaded *l, struct fr_error *err) {
+    const char *sets[4] = {"global_batch=1536"};
+    int n_sets = 1;
+    if (memory) sets[n_sets++] = memory;
+    if (links) sets[n_sets++] = links;
+    if (links) sets[n_sets++] = "cluster.collectives={}"; /* messages at the links' rate */
     const struct fr_job_names names = {
-        .cluster = "dgx-a100", .model = "gpt3-175b", .sets = sets, .n_sets = memory ? 2 : 1};
+        .cluster = "dgx-a100", .model = "gpt3-175b", .sets = sets, .n_sets = n_sets};
     *l = (struct loaded){.space = {.size = 0}};
     FR_TRY(fr_job_load(&names, &l->job, err));
     return fr_space_make("4096", vary, n_vary, &l->job.plan, false, false, NULL, &l->space,
                          err);
+}
+
+static fr_status load(const char *const *vary, int n_vary, const char *memory, struct loaded *l,
+                      struct fr_error *err) {
+    return load_on(NULL, vary, n_vary, memory, l, err);
 }
 
 static void unload(struct loaded *l) {
@@ -159,12 +169,48 @@ static fr_status measure_rates(struct fr_error *err) {
     return status;
 }
 
+/* Plans/s of one core's time with links of some rate: decided, or every feasible one priced. */
+static fr_status rate_on(const char *links, bool priced_all, double *per_s,
+                         struct fr_error *err) {
+    enum { N = sizeof twelve / sizeof *twelve };
+    struct loaded l;
+    struct counts counts = {0};
+    fr_status status =
+        load_on(links, twelve, N, priced_all ? "cluster.device.memory=10 TB" : NULL, &l, err);
+    if (status == FR_OK) status = search(&l, 1, priced_all, 5, &counts, err);
+    *per_s = (priced_all ? counts.feasible : counts.evaluated) / counts.processor_s;
+    unload(&l);
+    return status;
+}
+
+/* Where messages hold up one another, beside the same plans where links are fast. */
+static fr_status measure_slow_links(struct fr_error *err) {
+    static const char *const links[] = {"10 Gb/s", "2.4 Gb/s"};
+    for (int all = 0; all < 2; all++) {
+        double fast_per_s = 0, per_s = 0;
+        FR_TRY(rate_on("cluster.levels.1.bandwidth=200 Gb/s", all, &fast_per_s, err));
+        for (size_t k = 0; k < sizeof links / sizeof *links; k++) {
+            char set[64];
+            snprintf(set, sizeof set, "cluster.levels.1.bandwidth=%s", links[k]);
+            FR_TRY(rate_on(set, all, &per_s, err));
+            printf("{\"name\": \"search_slow_links_plans_per_s\", \"space\": \"gpt3-175b, 4096 "
+                   "ranks, 12 keys, %s, %s\", \"value\": %.6g, \"unit\": \"plans/s of one "
+                   "core's time\", \"against\": \"200 Gb/s\", \"ratio\": %.4g}\n",
+                   links[k], all ? "every feasible plan priced" : "decided", per_s,
+                   per_s / fast_per_s);
+            fflush(stdout);
+        }
+    }
+    return FR_OK;
+}
+
 fr_status fr_bench_transformer(struct fr_error *err) {
     enum { N = sizeof fifteen / sizeof *fifteen };
     struct loaded l;
     struct counts counts = {0};
     struct rusage before, after;
     FR_TRY(measure_rates(err));
+    FR_TRY(measure_slow_links(err));
     fr_status status = load(fifteen, N, NULL, &l, err);
     getrusage(RUSAGE_SELF, &before);
     if (status == FR_OK) status = search(&l, 0, false, 1, &counts, err);

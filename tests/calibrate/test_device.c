@@ -29,6 +29,9 @@ static const struct fr_device_task product = {.kind = FR_DEVICE_PRODUCT,
                                               .k = 4096,
                                               .transposed = FR_TRANSPOSED_B};
 
+static const struct fr_device_task batch = {
+    .kind = FR_DEVICE_PRODUCT, .dtype = FR_BF16, .batch = 8, .m = 512, .n = 1024, .k = 2048};
+
 static const struct fr_device_task attention = {.kind = FR_DEVICE_ATTENTION,
                                                 .dtype = FR_BF16,
                                                 .batch = 2,
@@ -121,6 +124,36 @@ static void products_keep_their_law(void **state) {
     driver->close(device);
 }
 
+/* Several at once: waves count all tiles, and each reads its own second operand.  With scales of blocks. */
+static void batches_and_block_scales_keep_their_law(void **state) {
+    (void)state;
+    struct fr_device_handle *device = open_device();
+    struct fr_device_task t = product;
+    for (t.batch = 2; t.batch <= 32; t.batch *= 4)
+        for (int way = FR_TRANSPOSED_NONE; way <= FR_TRANSPOSED_B; way++)
+            for (int narrow = 0; narrow < 2; narrow++) {
+                t.m = 1024, t.transposed = (fr_transposed)way;
+                t.dtype = narrow ? FR_FP8 : FR_BF16;
+                double tiles = (double)t.batch * 1024 / 128 * 6144 / 128,
+                       peak = narrow ? FAKE_PEAK * 1979 / 989 : FAKE_PEAK,
+                       flop = 2 * (double)t.batch * 1024 * 6144 * 4096,
+                       moved_B = (double)t.batch * 6144 * (1024 * 2 + 4096 * (narrow ? 1 : 2));
+                near(time_s(device, &t, 5),
+                     flop / (FAKE_GROUPED * FAKE_EFFICIENCY * peak) *
+                             (1 + FAKE_TAIL * FAKE_UNITS / tiles) +
+                         moved_B / FAKE_MEMORY,
+                     "a batch");
+            }
+    t = product, t.dtype = FR_FP8;
+    double written_s = (double)t.m * (double)t.n * 2 / FAKE_MEMORY,
+           plain_s = time_s(device, &t, 5) - written_s;
+    t.blocks = true;
+    near(time_s(device, &t, 5), FAKE_BLOCKS * plain_s + written_s, "scales of blocks");
+    t.blocks = false, t.dtype = FR_FP4; /* other scales lie where those were */
+    near(time_s(device, &t, 5), product_s(&t, 4 * FAKE_PEAK), "fp4 after them");
+    driver->close(device);
+}
+
 static double attention_s(const struct fr_device_task *t) {
     double s = (double)t->sequence, keys = t->causal ? s / 2 : s, d = (double)t->width;
     double forward_s = 4 * (double)t->batch * (double)t->heads * s * d * keys *
@@ -161,6 +194,7 @@ static struct fr_device_group *open_group(struct fr_device_handle *device) {
 static void groups_keep_their_law(void **state) {
     (void)state;
     struct fr_device_handle *device = open_device();
+    driver->choice_end(device);
     struct fr_device_task t = {.kind = FR_DEVICE_COLLECTIVE,
                                .group = open_group(device),
                                .size_B = 1 << 20,
@@ -188,6 +222,70 @@ static void groups_keep_their_law(void **state) {
         near(time_s(device, &beside, 4), wanted_s[beside.part], "a collective and a product");
     driver->group_close(device, t.group);
     driver->close(device);
+}
+
+/* NCCL logs what it chooses until it is told not to, and then takes no longer than it does.  A user's own settings stay. */
+static void choices_are_noted_until_they_end(void **state) {
+    (void)state;
+    struct fr_device_handle *device = open_device();
+    struct fr_device_choice choice = {.algorithm = ""};
+    struct fr_device_task t = {.kind = FR_DEVICE_COLLECTIVE,
+                               .group = open_group(device),
+                               .op = FR_OP_ALL_REDUCE,
+                               .size_B = 4096};
+    near(time_s(device, &t, 1), FAKE_NCCL_S + FAKE_NOTED_S, "a choice that is noted");
+    driver->choice(device, &choice);
+    assert_string_equal(choice.algorithm, "tree");
+    assert_string_equal(choice.protocol, "ll");
+    driver->choice(device, &choice); /* nothing was run since */
+    assert_string_equal(choice.algorithm, "");
+    t.size_B = 1 << 20;
+    time_s(device, &t, 3);
+    driver->choice(device, &choice);
+    assert_string_equal(choice.algorithm, "ring");
+    assert_string_equal(choice.protocol, "simple");
+    t.op = FR_OP_ALL_TO_ALL; /* of messages, for which there is no choice */
+    time_s(device, &t, 1);
+    driver->choice(device, &choice);
+    assert_string_equal(choice.algorithm, "");
+    driver->choice_end(device);
+    assert_null(getenv("NCCL_DEBUG"));
+    t.op = FR_OP_ALL_REDUCE;
+    near(time_s(device, &t, 1), FAKE_NCCL_S, "a choice that is not");
+    driver->choice(device, &choice);
+    assert_string_equal(choice.algorithm, "");
+    driver->group_close(device, t.group);
+    driver->close(device);
+    setenv("NCCL_DEBUG", "WARN", 1);
+    device = open_device();
+    assert_null(getenv("NCCL_DEBUG_FILE"));
+    driver->close(device);
+    assert_string_equal(getenv("NCCL_DEBUG"), "WARN");
+    unsetenv("NCCL_DEBUG");
+}
+
+/* Lines of NCCL from 2.24 on, of an older release with numbers, and those that state nothing. */
+static void lines_of_nccl_state_choices(void **state) {
+    static const struct {
+        const char *line, *algorithm, *protocol;
+    } lines[] = {
+        {"n:1:2 [5] NCCL INFO AllReduce: 4 Bytes -> Algo TREE proto LL channel{Lo..Hi}={0..0}",
+         "tree", "ll"},
+        {"AllGather: 16777216 Bytes -> Algo NVLS_TREE proto SIMPLE channel{Lo..Hi}={0..15}",
+         "nvls_tree", "simple"},
+        {"n:1:2 [0] NCCL INFO AllReduce: 512 Bytes -> Algo 1 proto 1 time 12.5", "ring",
+         "ll128"},
+        {"n:1:2 [0] NCCL INFO AllReduce: 512 Bytes -> Algo 9 proto 7 time 12.5", "9", "7"},
+        {"n:1:2 [0] NCCL INFO Channel 00/02 : 0 1", NULL, NULL},
+        {"512 Bytes -> Algo", NULL, NULL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct fr_device_choice choice = {.algorithm = ""};
+        assert_int_equal(fr_cuda_choice_read(lines[i].line, &choice),
+                         lines[i].algorithm != NULL);
+        assert_string_equal(choice.algorithm, lines[i].algorithm ? lines[i].algorithm : "");
+        assert_string_equal(choice.protocol, lines[i].protocol ? lines[i].protocol : "");
+    }
 }
 
 /* A group that cannot be made, or fails on the way, is told in a sentence. */
@@ -273,50 +371,56 @@ static const struct {
     const char *call;
     unsigned code;
     const struct fr_device_task *task;
+    const char *remedy; /* NULL: of a call that the library refuses, whatever was done */
 } faults[] = {
-    {"cuInit", 3, &launch},
-    {"cuInit", 803, &launch}, /* driver and libraries do not match */
-    {"cuDeviceGetCount", 999, &launch},
-    {"cuDeviceGet", 101, &launch},
-    {"cuDeviceGetName", 1, &launch},
-    {"cuDeviceGetPCIBusId", 1, &launch},
-    {"cuDeviceTotalMem_v2", 1, &launch},
-    {"cuDevicePrimaryCtxRetain", 46, &launch}, /* another process has it alone */
-    {"cuDevicePrimaryCtxRetain", 2, &launch},
-    {"cuCtxSetCurrent", 201, &launch},
-    {"cuStreamCreate", 2, &launch},
-    {"cuEventCreate", 2, &launch},
-    {"cuModuleLoadDataEx", 222, &launch}, /* a driver too old for the kernels */
-    {"cuModuleGetFunction", 500, &launch},
-    {"cuMemGetInfo_v2", 700, &launch},
-    {"cuMemAlloc_v2", 2, &launch},
-    {"cuMemcpyHtoD_v2", 700, &launch},
-    {"cuEventRecord", 400, &launch},
-    {"cuLaunchKernel", 719, &launch},
-    {"cuStreamSynchronize", 214, &launch}, /* memory with an error that cannot be corrected */
-    {"cuStreamSynchronize", 702, &launch}, /* taken from us: it took too long */
-    {"cuEventElapsedTime", 600, &launch},
-    {"cuStreamBeginCapture_v2", 900, &graph},
-    {"cuStreamEndCapture", 901, &graph},
-    {"cuGraphInstantiateWithFlags", 2, &graph},
-    {"cuGraphLaunch", 700, &graph},
-    {"cuMemAllocHost_v2", 2, &copy_in},
-    {"cuMemcpyHtoDAsync_v2", 700, &copy_in},
-    {"cuMemcpyDtoHAsync_v2", 700, &copy_out},
-    {"cuMemcpyDtoDAsync_v2", 700, &pass},
-    {"cuMemsetD32Async", 700, &pass},
-    {"cublasLtMatmulDescCreate", 3, &product},
-    {"cublasLtMatmulDescSetAttribute", 7, &product},
-    {"cublasLtMatrixLayoutCreate", 3, &product},
-    {"cublasLtMatmulPreferenceCreate", 3, &product},
-    {"cublasLtMatmulPreferenceSetAttribute", 7, &product},
-    {"cublasLtMatmulAlgoGetHeuristic", 14, &product},
-    {"cublasLtMatmul", 13, &product},
-    {"cudnnBackendCreateDescriptor", 4003, &attention},
-    {"cudnnBackendSetAttribute", 2000, &attention},
-    {"cudnnBackendFinalize", 2004, &attention},
-    {"cudnnBackendGetAttribute", 4000, &attention},
-    {"cudnnBackendExecute", 5001, &attention},
+    {"cuInit", 3, &launch, "the driver is not running"},
+    {"cuInit", 803, &launch, "restart the machine"}, /* driver and libraries do not match */
+    {"cuDeviceGetCount", 999, &launch, "dmesg"},
+    {"cuDeviceGet", 101, &launch, "CUDA_VISIBLE_DEVICES"},
+    {"cuDeviceGetName", 1, &launch, NULL},
+    {"cuDeviceGetPCIBusId", 1, &launch, NULL},
+    {"cuDeviceTotalMem_v2", 1, &launch, NULL},
+    {"cuDevicePrimaryCtxRetain", 46, &launch,
+     "compute mode DEFAULT"}, /* another process has it alone */
+    {"cuDevicePrimaryCtxRetain", 2, &launch, "free memory"},
+    {"cuCtxSetCurrent", 201, &launch, "dmesg"},
+    {"cuStreamCreate", 2, &launch, "free memory"},
+    {"cuEventCreate", 2, &launch, "free memory"},
+    {"cuModuleLoadDataEx", 222, &launch,
+     "update the driver"}, /* a driver too old for the kernels */
+    {"cuModuleGetFunction", 500, &launch, "version that is not known"},
+    {"cuMemGetInfo_v2", 700, &launch, "dmesg"},
+    {"cuMemAlloc_v2", 2, &launch, "free memory"},
+    {"cuMemcpyHtoD_v2", 700, &launch, "dmesg"},
+    {"cuEventRecord", 400, &launch, NULL},
+    {"cuLaunchKernel", 719, &launch, "dmesg"},
+    {"cuStreamSynchronize", 214, &launch,
+     "reset the GPU"}, /* memory with an error that cannot be corrected */
+    {"cuStreamSynchronize", 702, &launch,
+     "GPU with a display"}, /* taken from us: it took too long */
+    {"cuEventElapsedTime", 600, &launch, NULL},
+    {"cuStreamBeginCapture_v2", 900, &graph, NULL},
+    {"cuStreamEndCapture", 901, &graph, NULL},
+    {"cuGraphInstantiateWithFlags", 2, &graph, "free memory"},
+    {"cuGraphLaunch", 700, &graph, "dmesg"},
+    {"cuMemAllocHost_v2", 2, &copy_in, "free memory"},
+    {"cuMemcpyHtoDAsync_v2", 700, &copy_in, "dmesg"},
+    {"cuMemcpyDtoHAsync_v2", 700, &copy_out, "dmesg"},
+    {"cuMemcpyDtoDAsync_v2", 700, &pass, "dmesg"},
+    {"cuMemsetD32Async", 700, &pass, "dmesg"},
+    {"cublasLtMatmulDescCreate", 3, &product, "free memory"},
+    {"cublasLtMatmulDescSetAttribute", 7, &product, "version that is not known"},
+    {"cublasLtMatrixLayoutCreate", 3, &product, "free memory"},
+    {"cublasLtMatrixLayoutSetAttribute", 7, &batch, "version that is not known"},
+    {"cublasLtMatmulPreferenceCreate", 3, &product, "free memory"},
+    {"cublasLtMatmulPreferenceSetAttribute", 7, &product, "version that is not known"},
+    {"cublasLtMatmulAlgoGetHeuristic", 14, &product, "dmesg"},
+    {"cublasLtMatmul", 13, &product, "dmesg"},
+    {"cudnnBackendCreateDescriptor", 4003, &attention, "free memory"},
+    {"cudnnBackendSetAttribute", 2000, &attention, "version that is not known"},
+    {"cudnnBackendFinalize", 2004, &attention, "version that is not known"},
+    {"cudnnBackendGetAttribute", 4000, &attention, "free memory"},
+    {"cudnnBackendExecute", 5001, &attention, "dmesg"},
 };
 
 static void every_fault_is_a_sentence(void **state) {
@@ -330,7 +434,8 @@ static void every_fault_is_a_sentence(void **state) {
         fr_status status = use(faults[i].task, &err);
         unsetenv("FAKE_CUDA_FAULT");
         if (status != FR_ERR_EXTERNAL || !strstr(err.detail, faults[i].call) ||
-            !strstr(err.detail, code) || !*err.where)
+            !strstr(err.detail, code) || !*err.where ||
+            !strstr(err.detail, faults[i].remedy ? faults[i].remedy : "or report this line"))
             fail_msg("%s: status %d, \"%s: %s\"", fault, (int)status, err.where, err.detail);
         assert_int_equal(use(faults[i].task, &err),
                          FR_OK); /* it is over, and nothing is left of it */
@@ -376,6 +481,13 @@ static void not_supported_is_told_apart(void **state) {
     assert_int_equal(use(&product, &err), FR_ERR_UNSUPPORTED);
     unsetenv("FAKE_CUDA_FAULT");
     assert_int_equal(use(&other, &err), FR_ERR_UNSUPPORTED);
+    /* cuBLASLt of before block scales knows no such attribute. */
+    struct fr_device_task scaled = product;
+    scaled.dtype = FR_FP8, scaled.blocks = true;
+    setenv("FAKE_CUDA_FAULT", "cublasLtMatmulDescSetAttribute:7@2", 1);
+    assert_int_equal(use(&scaled, &err), FR_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.detail, "no scales of blocks of fp8: code 7"));
+    unsetenv("FAKE_CUDA_FAULT");
     struct fr_device_task narrow = attention, endless = attention;
     narrow.dtype = FR_FP8;
     endless.batch = 1 << 20;
@@ -464,8 +576,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_knows_what_it_has),
         cmocka_unit_test(products_keep_their_law),
+        cmocka_unit_test(batches_and_block_scales_keep_their_law),
         cmocka_unit_test(attention_keeps_its_law),
         cmocka_unit_test(groups_keep_their_law),
+        cmocka_unit_test(choices_are_noted_until_they_end),
+        cmocka_unit_test(lines_of_nccl_state_choices),
         cmocka_unit_test(faults_of_groups_are_sentences),
         cmocka_unit_test(all_else_keeps_its_law),
         cmocka_unit_test(every_fault_is_a_sentence),

@@ -76,6 +76,7 @@ static void laws_are_found_again(void **state) {
                    {FR_FP8, FAKE_PEAK * 1979 / 989, 2}};
     (void)state;
     struct fr_device_handle *device = open_device();
+    driver->choice_end(device);
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
         for (int way = FR_TRANSPOSED_NONE; way <= FR_TRANSPOSED_B; way++) {
             struct fr_device_task t = product;

@@ -1,5 +1,5 @@
 /* The fit of attention finds again what made its samples: the law of calibrate/fit/attention.c with random coefficients,
- * and the time of both passes of FlashAttention-2 together. */
+ * each pass with keys of its own, and FlashAttention-2's two passes. */
 #include <string.h>
 
 #include "base/random.h"
@@ -12,16 +12,19 @@ static double between(uint64_t *random, double low, double high) {
 }
 
 struct law {
-    double peak, flash, half_keys, backward, exponentials, older_forward, older_backward;
+    double peak, flash, half_keys, backward, backward_keys, exponentials, older_forward,
+        older_backward;
 };
 
 static double time_s(const struct law *l, const struct fr_sample_attention *a) {
     double keys = (double)a->sequence * (a->causal ? 0.5 : 1), d = (double)a->width;
-    double forward_s = 4 * (double)a->batch * (double)a->heads * (double)a->sequence * d *
-                       keys * (1 + l->half_keys / keys) / (l->flash * l->peak);
+    double whole_s = 4 * (double)a->batch * (double)a->heads * (double)a->sequence * d * keys /
+                     (l->flash * l->peak),
+           forward_s = whole_s * (1 + l->half_keys / keys),
+           backward_s = 2.5 * whole_s * (1 + l->backward_keys / keys) / l->backward;
     if (a->kernel == FR_SAMPLE_FLASH_2)
-        return forward_s * (a->pass ? 2.5 * l->older_backward : l->older_forward);
-    if (a->pass) return 2.5 * forward_s / l->backward;
+        return a->pass ? backward_s * l->older_backward : forward_s * l->older_forward;
+    if (a->pass) return backward_s;
     return d < l->exponentials ? forward_s * l->exponentials / d : forward_s;
 }
 
@@ -62,6 +65,7 @@ static void laws_are_found_again(void **state) {
                               .flash = between(&random, 0.3, 0.9),
                               .half_keys = between(&random, 20, 900),
                               .backward = between(&random, 0.6, 1),
+                              .backward_keys = between(&random, 20, 900),
                               .exponentials = between(&random, 66, 95),
                               .older_forward = between(&random, 1, 2),
                               .older_backward = between(&random, 1, 3)};
@@ -77,8 +81,11 @@ static void laws_are_found_again(void **state) {
         near(a->half_keys, l.half_keys, "half_keys");
         near(a->backward, l.backward, "backward");
         near(a->exponentials, l.exponentials, "exponentials");
-        double older = (l.older_forward + 2.5 * l.older_backward) / (1 + 2.5 / l.backward);
-        near(a->flash_2, fmin(1, l.flash / older), "flash_2"); /* a share of the peak */
+        near(a->backward_keys, l.backward_keys, "backward_keys");
+        near(a->flash_2, fmin(1, l.flash / l.older_forward),
+             "flash_2"); /* a share of the peak */
+        near(a->flash_2_backward, l.backward * l.older_forward / l.older_backward,
+             "flash_2_backward");
         fr_samples_free(&samples);
     }
     fr_json_free(base);

@@ -495,6 +495,40 @@ static void forms_of_products_are_found_again(void **state) {
     }
 }
 
+/* A card's products that take less than ten launches of 5 us are left out, whatever they say.  A file of others has no
+ * launches in its times. */
+static void short_products_of_a_card(void **state) {
+    enum { LONG = 4, SHORT = 6 };
+    (void)state;
+    for (int card = 0; card < 2; card++) {
+        struct fr_sample_gemm gemm[LONG + SHORT];
+        struct fr_samples samples = {
+            .provenance = {.host = "imported"}, .gemm = gemm, .n_gemm = LONG + SHORT};
+        struct fr_json_document *base = NULL;
+        struct fr_fit_result r;
+        struct fr_error err = {0};
+        if (card) strcpy(samples.provenance.device, "NVIDIA H100");
+        for (int i = 0; i < LONG + SHORT; i++) {
+            bool large = i < LONG;
+            int64_t size = large ? 4096 * (i + 1) : 64 * (i + 1);
+            double flop = 2 * pow((double)size, 3);
+            gemm[i] = (struct fr_sample_gemm){.dtype = FR_BF16,
+                                              .m = size,
+                                              .n = size,
+                                              .k = size,
+                                              .batch = 1,
+                                              .time_s = large ? flop / 600e12 : 49e-6};
+        }
+        if (fit_singles("dgx-h100", &samples, &r, &base, &err) != FR_OK)
+            fail_msg("%s: %s", err.where, err.detail);
+        FR_TRUE(r.singles[FR_BF16].n == (card ? LONG : LONG + SHORT) &&
+                    r.singles[FR_BF16].too_short == (card ? SHORT : 0),
+                "%d taken, %d too short", r.singles[FR_BF16].n, r.singles[FR_BF16].too_short);
+        fr_json_free(base);
+        fr_fit_free(&r);
+    }
+}
+
 /* Products of others, single or batched, are distinguished from none and from ours, however many of each. */
 static void products_of_others_are_taken(void **state) {
     (void)state;
@@ -578,6 +612,7 @@ int main(void) {
         cmocka_unit_test(one_shape_tells_of_operands),
         cmocka_unit_test(power_that_nobody_metered),
         cmocka_unit_test(forms_of_products_are_found_again),
+        cmocka_unit_test(short_products_of_a_card),
         cmocka_unit_test(products_of_others_are_taken),
         cmocka_unit_test(which_forms_have_values),
         cmocka_unit_test(products_that_cannot_be_fitted),

@@ -165,6 +165,31 @@ static const struct form {
      "4096\t4096\t4096\t0\t196.5\t699.4\n4096 4096 4096 2 393.0 699.4\nm=1024, n=2048, k=4096: "
      "25.0 us, 687.2 TFLOPS\n",
      3},
+    {"cublaslt",
+     "+ ./cublasMatmulBench -p=t -P=qqssq -m=9728 -n=2048 -k=32768 -ta=1 -tb=0 -T=1000\n"
+     "#### args: ta=T tb=N m=9728 n=2048 k=32768 lda=32768 ldb=32768 ldc=9728 loop=1000\n"
+     "^^^^ gpu time statistics: runs 1000, mean 0.400000 ms, min 0.390000 ms\n"
+     "^^^^ CUDA : elapsed = 0.4 sec,  Gflops = 3264175.145\n"
+     "+ ./cublasMatmulBench -P=tst -m=8192 -n=9728 -k=16384 -ta=0 -tb=1 -T=1000 -p=t\n"
+     "#### args: ta=N tb=T m=8192 n=9728 k=16384 lda=8192 ldb=9728 ldc=8192 loop=1000\n"
+     "^^^^ CUDA : elapsed = 1.6 sec,  Gflops = 1632087.572\n",
+     2},
+    {"cublaslt",
+     "batchCUBLAS Starting...\n\nTesting sgemm\n"
+     "#### args: ta=0 tb=0 m=1536 n=1536 k=1536  alpha = (0xbf800000, -1) beta= (0x40000000, "
+     "2)\n"
+     "#### args: lda=1536 ldb=1536 ldc=1536\n^^^^ elapsed = 0.00249505 sec  GFLOPS=2904.85\n"
+     "@@@@ sgemm test OK\nTesting dgemm\n"
+     "#### args: ta=0 tb=0 m=1024 n=1024 k=1024  alpha = (0x0000000000000000, 0)\n"
+     "#### args: lda=1024 ldb=1024 ldc=1024\n^^^^ elapsed = 0.00182 sec  GFLOPS=1182.16\n",
+     2},
+    {"mamf-finder",
+     "** Dtype: torch.bfloat16\n      MxNxK           TFLOPS     W   MHz spread  runs\n"
+     "  4096x4096x4096      743.0   679  1792   1.6%  749.6 743.2  <- MSMF\n"
+     "Tried 4 shapes => the best outcomes were:\n"
+     "MAMF (max achievable,  boost burst): 781 TFLOPS @ 4096x4096x4096 (MxNxK)  332W 1980MHz\n"
+     "MSMF (max sustainable, saturated):   743 TFLOPS @ 4096x4096x4096 (MxNxK)  679W 1792MHz\n",
+     2},
     {"mamf-finder",
      "** Dtype: torch.bfloat16\n    1 | 790.1 TFLOPS @ 4096x1792x10240 | best: 790.1 TFLOPS @ "
      "4096x1792x10240 (MxNxK)\n    2 | 700.5 TFLOPS @ 4096x4096x4096 | best: 790.1 TFLOPS @ "

@@ -32,6 +32,8 @@ no_driver() {
     expect 1 'libcuda.so.1 is not here' $calibrate none.jsonl
     [ "$(wc -l <said)" -eq 1 ] || fail "no driver is not one line: $(cat said)"
     [ ! -e none.jsonl ] || fail "no driver leaves a file"
+    sentence=$(sed "s/^forerun calibrate: [^:]*: //" said)
+    "$bin/forerun" doctor --json | grep -qF "$sentence" || fail "doctor does not say: $sentence"
   fi
 }
 
@@ -46,7 +48,7 @@ law() {
   [ ! -e none.jsonl ] || fail "a job without a device leaves a file"
 
   # The law again.
-  rows=device_kernel,device_memory,device_link,device_gemm,device_attention
+  rows=device_kernel,device_memory,device_link,device_gemm,device_grouped,device_attention
   [ "$part" != whole ] || rows=$rows,device_power
   $calibrate law.jsonl --only $rows >fit.txt 2>said || fail "calibrate ended with $?: $(tail -n 3 said)"
   python3 - <<'END' || failed=1
@@ -60,7 +62,8 @@ wanted = {"efficiency": (d["gemm"]["bf16"]["efficiency"], 0.61), "memory": (SI(d
           "host_link": (SI(d["host_link"]), 52e9), "launch": (SI(d["launch"]), 3.2e-6)}
 a = d["attention"]
 wanted |= {"flash": (a["flash"], 0.63), "half_keys": (a["half_keys"], 210), "backward": (a["backward"], 0.79),
-           "exponentials": (a["exponentials"], 80)}
+           "exponentials": (a["exponentials"], 80),
+           "grouped": (d["gemm"]["bf16"]["grouped"], 0.83), "fp8 grouped": (d["gemm"]["fp8"]["grouped"], 0.83)}
 if d["power"]["quality"] == "sampled":
     wanted["busy"] = (SI(d["power"]["busy"]), 688)
     wanted["idle"] = (SI(d["power"]["idle"]), 92)
@@ -72,6 +75,7 @@ if d["name"] != "NVIDIA H100 80GB HBM3" or "dgx-h100" not in c["source"] or c["l
 END
   "$bin/forerun" predict --cluster c.json --model llama-3-8b --set tp=8 >said.out 2>said || fail "predict: $(cat said)"
   "$bin/forerun" fit law.jsonl --base dgx-h200 --out h200.json >said.out 2>said || fail "fit --base: $(cat said)"
+  grep -q "with scales of blocks: 1.0[89] times as long" said.out || fail "scales of blocks are not said: $(cat said.out)"
 
   # A GPU of no preset's kind.
   sed 's/NVIDIA H100 80GB HBM3/NVIDIA X1/; s/, "digest": "[0-9a-f]*"//; s/, "question": "[0-9a-f]*"//' law.jsonl >x1.jsonl

@@ -1,6 +1,7 @@
 #!/bin/sh
-# device_groups.sh BIN FAKES law|faults: several GPUs that are not there, with libraries of ours in place of NVIDIA's.
+# device_groups.sh BIN FAKES law|faults|resume: several GPUs that are not there, with libraries of ours in place of NVIDIA's.
 # law: collectives make a cluster file that says the libraries' law again to 1 %.  faults: those of NCCL end in sentences.
+# resume: stopped, then killed, four ranks go on where they were; a budget ends them.
 # device_groups.sh BIN HIP_FAKES amd: an AMD GPU, with libraries of ours in place of AMD's.
 set -u
 bin=$1 fakes=$2 part=$3
@@ -58,6 +59,13 @@ for line in open("four.jsonl"):
             wanted = law("send_recv", 2, s["size_B"], NVLINK if s["level"] == "node" else RAIL)
             if abs(s["time_s"] / wanted - 1) > 0.01:
                 raise SystemExit(f"device_groups.sh: {s}, the law {wanted}")
+for line in open("four.jsonl"):
+    s = json.loads(line)
+    if s["kind"] != "collective": continue
+    chosen = s.get("algorithm"), s.get("protocol")
+    wanted = (None, None) if s["op"] in ("all_to_all", "send_recv") else ("tree", "ll") if s["size_B"] <= 65536 else ("ring", "simple")
+    if chosen != wanted:
+        raise SystemExit(f"device_groups.sh: NCCL's choice is {chosen}, not {wanted}: {s}")
 if len(rows) < 6:
     raise SystemExit(f"device_groups.sh: pairs and groups at once: only {list(rows)}")
 END
@@ -71,9 +79,63 @@ faults() {
   # Without NCCL, or where it cannot begin, all else is measured; a collective that fails or hangs ends in a sentence.
   two="$calibrate two.jsonl --base base.json --out c2.json --ranks 2 --only device_kernel,device_memory,device_collective --force"
   FAKE_CUDA_GPUS=2 FAKE_CUDA_FAULT=ncclCommInitRank:2 $two >fit.txt 2>said || fail "NCCL that does not begin: $(tail -n 2 said)"
-  grep -q 'ncclCommInitRank: a fault on demand, code 2; collectives are not measured' said || fail "it is not said: $(cat said)"
+  grep -q 'ncclCommInitRank: a fault on demand, code 2; .*; collectives are not measured' said || fail "it is not said: $(cat said)"
   expect 'NCCL: ncclAllReduce: a fault on demand, code 6' FAKE_CUDA_GPUS=2 'FAKE_CUDA_FAULT=ncclAllReduce:6@20' $two
   expect 'hang\|no sign of life\|no progress\|stuck' FAKE_CUDA_GPUS=2 'FAKE_CUDA_HANG=ncclAllReduce@20' $two --patience 1
+}
+
+# until LINES: the samples have so many, or the job is over
+until_lines() {
+  while [ "$(wc -l 2>/dev/null <go.jsonl || echo 0)" -lt "$1" ] && kill -0 "$job" 2>/dev/null; do sleep 0.1; done
+}
+
+resume() {
+  # Four GPUs of two nodes, products at once and collectives of groups: stopped by a signal, then killed, it goes on.
+  rows=device_kernel,device_grouped,device_collective,device_segmented
+  go="$bin/forerun calibrate --device cuda --quick --reps 2 --samples go.jsonl --base base.json --out go.json --ranks 4
+    --oversubscribe --node-size 2 --only $rows"
+  export FAKE_CUDA_GPUS=4 FAKE_NCCL_NODE=2
+  FAKE_CUDA_WAIT_US=4000 $go --budget 5m >fit.txt 2>said &
+  job=$!
+  until_lines 25
+  kill -TERM "$job"
+  wait "$job"
+  [ $? -eq 5 ] || fail "stopped, it did not end with 5: $(tail -n 2 said)"
+  stopped=$(wc -l <go.jsonl)
+  FAKE_CUDA_WAIT_US=4000 $go --budget 5m --resume >fit.txt 2>said &
+  job=$!
+  until_lines $((stopped + 25))
+  kill -KILL "$job"
+  wait "$job"
+  [ $? -eq 137 ] || fail "it was over before it was killed: $(tail -n 2 said)"
+  # Its ranks notice, and let go of the file.
+  for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+    $go --budget 5m --resume >fit.txt 2>said && break
+    [ "$i" -lt 15 ] || fail "killed, it does not go on: $(tail -n 2 said)"
+    sleep 0.5
+  done
+  python3 - <<'END' || failed=1
+import json
+seen, kinds, ends = set(), set(), []
+for line in open("go.jsonl"):
+    s = json.loads(line)
+    if s["kind"] == "end": ends.append(s["reason"])
+    if "rep" not in s: continue
+    head = tuple((k, v) for k, v in s.items() if k not in ("time_s", "digest", "algorithm", "protocol"))
+    if head in seen: raise SystemExit(f"device_groups.sh: twice: {line}")
+    seen.add(head)
+    kinds.add((s["kind"], s.get("batch", 1) > 1, s.get("groups", 1) > 1))
+    if s.get("op") == "all_reduce" and "algorithm" not in s:
+        raise SystemExit(f"device_groups.sh: without NCCL's choice: {line}")
+wanted = {("kernel", False, False), ("gemm", True, False), ("collective", False, False), ("collective", False, True)}
+if not wanted <= kinds: raise SystemExit(f"device_groups.sh: resumed, it has only {kinds}")
+if ends[0] != "signal" or ends[-1] != "complete": raise SystemExit(f"device_groups.sh: its ends are {ends}")
+END
+  # A budget that is too short ends it, and what cannot be left out is there.
+  FAKE_CUDA_WAIT_US=4000 "$bin/forerun" calibrate --device cuda --budget 2s --samples short.jsonl --base base.json --out short.json \
+    --ranks 4 --oversubscribe --node-size 2 --only $rows >fit.txt 2>said || fail "a short budget: $(tail -n 2 said)"
+  grep -q '"reason": "budget"' short.jsonl || fail "a budget of 2 s did not end it: $(tail -n 1 short.jsonl)"
+  [ -s short.json ] || fail "a short budget leaves no cluster file"
 }
 
 amd() {

@@ -18,8 +18,12 @@ KINDS = {"provenance", "base", "blocks", "edge"}
 SHAPE = ("layers", "hidden", "heads", "kv_heads", "head_dim", "sequence", "vocabulary", "tied_embedding")
 SETTING = ("model", "experts", "micro_batch", "micro_batches", "recompute", "recompute_layers", "loss", "states", "update",
            "attention", "blocks", "ranks", "outcome")
-# states: gradients, and the optimiser's bytes a parameter
-BYTES = {"bf16": ("bf16", 4), "master": ("fp32", 12), "fp32": ("fp32", 12), "fsdp": ("fp32", 12)}
+# states: gradients, the optimiser's bytes a parameter, and weights
+BYTES = {"bf16": ("bf16", 4, "bf16"), "master": ("fp32", 12, "bf16"), "fp32": ("fp32", 8, "fp32"), "fsdp": ("fp32", 12, "bf16")}
+# AdamW's foreach kernels read and write 20 values a parameter (torch/optim/adamw.py, _multi_tensor_adamw): the product with
+# 1 - lr decay 2, lerp 3, the second moment's product 2 and addcmul 3, square root 2, two quotients and a sum 4, addcdiv 4.
+# "master" then copies the weights, 4 + 2 B.
+FOREACH_B = {"bf16": 40, "master": 90, "fp32": 80}
 MEASURED = ("parameters", "between_steps_B", "allocated_B", "reserved_B", "shown_B", "outside_B", "step_s", "step_low_s",
             "step_high_s")
 
@@ -56,10 +60,10 @@ def check(line):
 
 def model_of(line):
     """The model file of a setting."""
-    gradient, state_B = BYTES[line["states"]]
+    gradient, state_B, weight = BYTES[line["states"]]
     found = {"kind": "transformer", "defaults": "modern", "name": line["model"], **{key: line[key] for key in SHAPE},
-             "vocabulary_multiple": 1, "gated": True, "biases": False, "norm": "rms", "positions": "rotary", "dtype": "bf16",
-             "gradient_dtype": gradient, "optimizer_state": f"{state_B} B",
+             "vocabulary_multiple": 1, "gated": True, "biases": False, "norm": "rms", "positions": "rotary", "dtype": "bf16", "qk_norms": line["qk_norm"],
+             "gradient_dtype": gradient, "weight_dtype": weight, "optimizer_state": f"{state_B} B",
              "global_batch": line["micro_batch"] * line["micro_batches"] * line["ranks"]}
     if line["experts"]:
         experts = {key: line[key] for key in ("experts", "experts_per_token", "expert_ffn")}
@@ -80,13 +84,25 @@ def answer(forerun, cluster, model, words):
     return done.returncode, done.stderr.strip()
 
 
+def software(line):
+    """The runtime, and what of it a setting changes."""
+    words = ["runtime=" + ("pytorch-2.11" if line["blocks"] == "eager" else "pytorch-compiled-2.11")]
+    if line["states"] == "master":
+        words.append("runtime.framework.frees_gradients=0")
+    if line["states"] == "fp32":
+        words.append("runtime.framework.casts=1")
+    if line["update"] == "foreach":
+        words += [f"runtime.framework.update_traffic={FOREACH_B[line['states']]} B", "runtime.framework.update_rate=0.85"]
+    return words
+
+
 def predict(forerun, cluster, line):
     recompute = {"full": "full", "operators": "selective_op"}.get(line["recompute"], "none")
     layers = f"recompute_layers={line['recompute_layers'] or 0}"
     zero = 3 if line["states"] == "fsdp" else 0
     words = (f"micro_batch={line['micro_batch']}", f"recompute={recompute}", f"attention={line['attention']}",
              f"dp={line['ranks']}", f"zero={zero}", "accumulation=apart", "overlap=none", "graphs=none", layers,
-             f"loss={LOSS[line['loss']]}", "runtime=torchtitan-2025", "runtime.framework.kept_logits=0")
+             f"loss={LOSS[line['loss']]}", *software(line))
     code, found = answer(forerun, cluster, json.dumps(model_of(line)), words)
     need(code == 0, line, f"no prediction: {found}")
     # Norms of queries and keys are not in the model file, and too small to matter.
@@ -215,6 +231,7 @@ def main():
             summary(f"{key} {value}", [row for row in ran if row[0][key] == value])
     for family in sorted({line["model"].split("-")[0] for line, _ in ran}):
         summary(f"family {family}", [row for row in ran if row[0]["model"].startswith(family)])
+    summary("one rank", [row for row in ran if timed(row[0])])
     summary("all", ran)
 
 

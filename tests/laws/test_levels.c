@@ -153,9 +153,11 @@ static void changes_of(const struct fr_cluster *cluster, int which, struct chang
                 {"device.host_launch", device->host_launch_s},
                 {"device.host_pass", device->host_pass_s},
                 {"device.host_experts", device->host_experts_s}};
+    const char *inner = cluster->levels.level[0].name; /* dies of a package: in the node */
+    const int near = strcmp(inner, "package") == 0;
     char path[48];
     for (int l = 0; l < cluster->levels.count && which < 2; l++) {
-        if ((l > 0) != (which == 0)) continue;
+        if ((l > near) != (which == 0)) continue;
         snprintf(path, sizeof path, "levels.%d.bandwidth", l);
         change(c, path, 2 * cluster->levels.level[l].rate_B_per_s, FR_QUANTITY_RATE);
     }

@@ -288,7 +288,7 @@ static void forms_of_collectives(void **state) {
             const char *sets[] = {collectives[i].set, NULL};
             if (strcmp((*f)->name, collectives[i].form) != 0) continue;
             tried = true;
-            fr_test_job("frontier", "ffn-4096", sets, &job);
+            fr_test_job("a100-opa", "ffn-4096", sets, &job);
             assert_ptr_equal(job.cluster.price[FR_OP_ALL_REDUCE].form, *f);
             FR_TRUE(law_collective(&job.cluster, (*f)->time_s, &why), "%s: %s", (*f)->name,
                     why.text);

@@ -34,7 +34,7 @@ static void of_a_device(void **state) {
         "\"host_skew\": 0.1, \"interference\": 0.1, \"jitter\": \"1 ms\", \"noise\": 0.1, "
         "\"attention\": {\"plain\": "
         "0.5, \"flash\": 0.5, \"flash_2\": 0.4, \"flash_1\": 0.3, \"backward\": 1.2, \"scan\": "
-        "0.2, \"half_keys\": 300, \"eight_bits\": 1.2}, "
+        "0.2, \"scan_backward\": 0.5, \"half_keys\": 300, \"eight_bits\": 1.2}, "
         "\"gemm\": {\"fp32\": {\"peak\": \"1 TFLOP/s\", \"half_dim\": 8, \"residuals\": "
         "{\"median\": 0.1, \"p90\": 0.2, \"beyond_octave\": 0.1}}}, \"power\": {\"busy\": "
         "\"300 W\", \"idle\": \"50 "
@@ -65,6 +65,7 @@ static void of_a_device(void **state) {
         {"device.attention.flash_1", "0", "1e-6", "1", "1.01", false},
         {"device.attention.backward", "0", "1e-6", "10", "10.1", false},
         {"device.attention.scan", "0", "1e-6", "1", "1.01", false},
+        {"device.attention.scan_backward", "0", "1e-6", "10", "10.1", false},
         {"device.attention.half_keys", "-0.1", "0", "1e6", "1000000.5", false},
         {"device.attention.eight_bits", "0", "1e-6", "10", "10.1", false},
         {"device.gemm.fp32.peak", "0.5 FLOP/s", "1 FLOP/s", "1e24 FLOP/s", "1.1e24 FLOP/s",

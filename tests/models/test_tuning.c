@@ -163,12 +163,13 @@ static void each_is_read_under_its_path(void **state) {
         for (int v = 0; v < FR_VALUE_COUNT; v++)
             for (int d = 0; d < FR_DTYPE_COUNT; d++) {
                 char path[FR_VALUE_PATH], other[FR_VALUE_PATH], text[96];
+                const struct fr_levels of = {.count = levels};
                 struct fr_uncertainty widths, back;
                 struct fr_text put = {0};
                 struct fr_json_writer w = {.text = &put};
                 bool dropped[FR_VALUE_COUNT] = {false};
-                assert_non_null(fr_value_path((fr_value)v, (fr_dtype)d, levels, path));
-                fr_value_path((fr_value)v, d ? FR_FP64 : FR_FP32, levels, other);
+                assert_non_null(fr_value_path((fr_value)v, (fr_dtype)d, &of, path));
+                fr_value_path((fr_value)v, d ? FR_FP64 : FR_FP32, &of, other);
                 bool alike = strcmp(path, other) == 0;
                 snprintf(text, sizeof text, "{\"%s\": 0.25}", path);
                 assert_int_equal(read_at(text, levels, &widths, NULL), FR_OK);
@@ -178,14 +179,14 @@ static void each_is_read_under_its_path(void **state) {
                         FR_TRUE(widths.sigma[a][b] == (a == v && (alike || b == d) ? 0.25 : 0),
                                 "%s: %d of %s is %g", path, a, fr_dtype_names[b],
                                 widths.sigma[a][b]);
-                assert_true(fr_uncertainty_put(&widths, levels, none, &w));
+                assert_true(fr_uncertainty_put(&widths, &of, none, &w));
                 assert_string_equal(fr_text_get(&put), text);
                 assert_int_equal(read_at(fr_text_get(&put), levels, &back, NULL), FR_OK);
                 assert_memory_equal(&back, &widths, sizeof back);
                 fr_text_free(&put);
                 w = (struct fr_json_writer){.text = &put};
                 dropped[v] = true;
-                assert_false(fr_uncertainty_put(&widths, levels, dropped, &w));
+                assert_false(fr_uncertainty_put(&widths, &of, dropped, &w));
                 assert_string_equal(fr_text_get(&put), "{}");
                 fr_text_free(&put);
             }
@@ -213,6 +214,7 @@ static void together_is_read_and_written(void **state) {
         "0.25, \"levels.1.latency\": -0.5}, \"width\": 0.02}, "
         "{\"of\": {\"device.interference\": 2, \"device.launch\": "
         "-100}, \"width\": 2}]}";
+    static const struct fr_levels two = {.count = 2};
     static const bool none[FR_VALUE_COUNT];
     bool dropped[FR_VALUE_COUNT] = {false};
     struct fr_uncertainty widths, back;
@@ -239,21 +241,21 @@ static void together_is_read_and_written(void **state) {
         assert_true(fr_correlated_is_of(first, (fr_dtype)d) == (d == FR_FP8));
         assert_true(fr_correlated_is_of(second, (fr_dtype)d));
     }
-    assert_true(fr_uncertainty_put(&widths, 2, none, &w));
+    assert_true(fr_uncertainty_put(&widths, &two, none, &w));
     assert_string_equal(fr_text_get(&put), text);
     assert_int_equal(read_at(fr_text_get(&put), 2, &back, NULL), FR_OK);
     assert_memory_equal(&back, &widths, sizeof back);
     fr_text_free(&put);
     w = (struct fr_json_writer){.text = &put};
     dropped[FR_VALUE_NODE_RATE] = dropped[FR_VALUE_LAUNCH] = true;
-    assert_true(fr_uncertainty_put(&widths, 2, dropped, &w));
+    assert_true(fr_uncertainty_put(&widths, &two, dropped, &w));
     assert_int_equal(read_at(fr_text_get(&put), 2, &back, NULL), FR_OK);
     assert_int_equal(back.n_correlated, 1);
     assert_memory_equal(&back.correlated[0], first, sizeof *first);
     fr_text_free(&put);
     w = (struct fr_json_writer){.text = &put};
     dropped[FR_VALUE_MEMORY_RATE] = true;
-    assert_false(fr_uncertainty_put(&widths, 2, dropped, &w));
+    assert_false(fr_uncertainty_put(&widths, &two, dropped, &w));
     assert_string_equal(fr_text_get(&put), "{}");
     fr_text_free(&put);
 }

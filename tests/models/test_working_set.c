@@ -94,7 +94,7 @@ static void kinds_of_traffic(void **state) {
         "\"stream\": [\"10 GB/s\", \"10 GB/s\"], \"norm\": [\"2 GB/s\", \"2 GB/s\"], "
         "\"softmax\": [\"5 GB/s\", \"5 GB/s\"], \"update\": [\"10 GB/s\", \"10 GB/s\"], "
         "\"operands\": [\"1 PB/s\", \"1 PB/s\"]}";
-    static const struct fr_elementwise work = {100e9, 20e9, 30e9, 4e6};
+    static const struct fr_elementwise work = {100e9, 20e9, 30e9, 4e6, 0};
     const char *const sets[] = {MEMORY, slow, NULL};
     struct fr_job job;
     fr_test_job("frontier", "ffn-4096", sets, &job);
@@ -430,9 +430,9 @@ static void the_way_to_memory_is_at_most_whole(void **state) {
 /* Norms that move K times as much take K times as long, whether kinds of traffic were measured or not; nothing else
  * moves. */
 static void norms_with_casts_move_more(void **state) {
-    static const struct fr_elementwise work = {100e9, 20e9, 30e9, 4e6},
-                                       norms = {20e9, 20e9, 0, 4e6},
-                                       none = {50e9, 0, 30e9, 4e6};
+    static const struct fr_elementwise work = {100e9, 20e9, 30e9, 4e6, 0},
+                                       norms = {20e9, 20e9, 0, 4e6, 0},
+                                       none = {50e9, 0, 30e9, 4e6, 0};
     static const char *const clusters[] = {"dgx-a100", "a40"};
     (void)state;
     for (int i = 0; i < 2; i++) {

@@ -454,6 +454,31 @@ static void zero_2_and_3_by_hand(void **state) {
     }
 }
 
+/* A pass of a chunk begins with a layer's gather and ends with one's scatter: v of them show in those of a stage. */
+static void chunks_show_more(void **state) {
+    (void)state;
+    struct fr_job job[2];
+    struct fr_pipeline p[2];
+    for (int k = 0; k < 2; k++) {
+        const char *sets[] = {"pp=2",
+                              "dp=4",
+                              "zero=3",
+                              "global_batch=16",
+                              "model.dtype=bf16",
+                              "micro_batch=1",
+                              k ? "schedule=interleaved" : "schedule=1f1b",
+                              k ? "chunks=4" : "chunks=1",
+                              "cluster.device.memory=1e6 GB",
+                              NULL};
+        fr_test_pipeline("dgx-h100", "llama-3-8b", sets, &job[k], &p[k]);
+    }
+    double layers = 16, layer_B = 2 * p[0].stage[1].parameters_rank / layers,
+           gather_s =
+               comm_s(&job[0], FR_OP_ALL_GATHER, 4, fr_plan_dp_stride(&job[0].plan), layer_B);
+    FR_NEAR(p[1].stage[1].forward.dp_s - p[0].stage[1].forward.dp_s, 3 * gather_s, 1e-9);
+    for (int k = 0; k < 2; k++) fr_test_pipeline_free(&job[k], &p[k]);
+}
+
 /* Overlapped, zero 1 scatters in buckets and gathers beside the forward pass, which take a quarter of the time that
  * they hide for, the last bucket apart; zero 3 leaves nothing to overlap, and a reason states that. */
 static void zero_and_overlap(void **state) {
@@ -727,6 +752,7 @@ int main(void) {
         cmocka_unit_test(zero_1_by_hand),
         cmocka_unit_test(broadcasts_by_hand),
         cmocka_unit_test(zero_2_and_3_by_hand),
+        cmocka_unit_test(chunks_show_more),
         cmocka_unit_test(zero_and_overlap),
         cmocka_unit_test(buckets_take_from_the_pass),
         cmocka_unit_test(weights_of_their_own_width),

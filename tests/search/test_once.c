@@ -5,20 +5,9 @@
 
 #include "models/outcome/report.h"
 #include "search/search.h"
-#include "tests/job.h"
-#include "tests/plan_values.h"
+#include "tests/drawn_spaces.h"
 
 static const struct fr_search_options options = {.max_lossy = 1, .per_iteration = true};
-
-static const char *const jobs[][2] = {
-    {"frontier", "ffn-4096"},
-    {"cori-knl", "alexnet"},
-    {"a100-hdr", "gpt-2.5b"},
-    {"dgx-h100", "mixtral-8x7b"},
-    {"lassen", "t5-large-mod"},
-    {"lassen", "attention-branches"},
-    {"frontier", FR_SOURCE_DIR "/tests/golden/in/stages.json"}};
-enum { N_JOBS = sizeof jobs / sizeof *jobs };
 
 static void same_price(const struct fr_outcome *a, const struct fr_outcome *b,
                        const char *line) {
@@ -34,10 +23,10 @@ static void same_price(const struct fr_outcome *a, const struct fr_outcome *b,
 static void settled_costs_the_same(void **state) {
     (void)state;
     uint64_t dice = 1181783497276652981u;
-    for (int j = 0; j < N_JOBS; j++) {
+    for (int j = 0; j < FR_TEST_JOBS; j++) {
         struct fr_job job;
         int compared = 0;
-        fr_test_job(jobs[j][0], jobs[j][1], NULL, &job);
+        fr_test_job(fr_test_jobs[j][0], fr_test_jobs[j][1], NULL, &job);
         for (int n = 0; n < fr_sample(9000, 4000); n++) {
             struct fr_json_document *document = NULL;
             struct fr_plan plan, resolved;
@@ -66,38 +55,13 @@ static void settled_costs_the_same(void **state) {
             fr_plan_lists_free(&lists);
             fr_json_free(document);
         }
-        FR_TRUE(compared > 0, "%s: %d", jobs[j][1], compared);
+        FR_TRUE(compared > 0, "%s: %d", fr_test_jobs[j][1], compared);
         fr_job_free(&job);
     }
 }
 
 static int by_text(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* A random space of six keys, three values each. */
-static void draw_space(uint64_t *dice, int n, char vary[6][512], struct fr_job *job,
-                       struct fr_space *space) {
-    const char *varied[6];
-    struct fr_error err = {0};
-    fr_plan_key_set used = 0;
-    fr_test_job(jobs[n % N_JOBS][0], jobs[n % N_JOBS][1], NULL, job);
-    for (int n_vary = 0; n_vary < 6;) {
-        char value[160];
-        int k = (int)fr_test_random(dice, FR_PLAN_KEYS);
-        if (used >> k & 1) continue;
-        used |= FR_PLAN_KEY_BIT(k);
-        size_t length =
-            (size_t)snprintf(vary[n_vary], sizeof *vary, "%s=", fr_plan_keys[k].name);
-        for (int v = 0; v < 3; v++)
-            length += (size_t)snprintf(
-                vary[n_vary] + length, sizeof *vary - length, "%s%s", v ? "," : "",
-                fr_test_value(&fr_plan_keys[k], dice, value, sizeof value));
-        varied[n_vary] = vary[n_vary];
-        n_vary++;
-    }
-    if (fr_space_make("1,4,8", varied, 6, &job->plan, false, n % 2, NULL, space, &err) != FR_OK)
-        fail_msg("%s", err.detail);
 }
 
 static void line_of(const struct fr_plan *plan, char line[FR_PLAN_LINE]) {
@@ -132,7 +96,7 @@ static void stands_once(void **state) {
         struct fr_space space;
         char vary[6][512];
         size_t count;
-        draw_space(&dice, n, vary, &job, &space);
+        fr_test_draw_space(&dice, n, vary, &job, &space);
         char **lines = lines_of(&space, &job, &count);
         listed += count;
         for (size_t i = 1; i < count; i++)
@@ -174,7 +138,7 @@ static void nothing_is_lost(void **state) {
         struct fr_space space;
         char vary[6][512];
         size_t count;
-        draw_space(&dice, n, vary, &job, &space);
+        fr_test_draw_space(&dice, n, vary, &job, &space);
         char **lines = lines_of(&space, &job, &count);
         for (int64_t i = 0; i < space.size; i++) {
             struct fr_plan plan, alone;

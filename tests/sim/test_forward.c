@@ -15,6 +15,8 @@ static const struct row {
     {"frontier", "ffn-4096", {"tp=4", "dp=4", "micro_batch=113", "method=phantom", "ghost=8"}},
     {"frontier", "ffn-4096", {"tp=4", "pp=2", "micro_batch=113"}},
     {"cori-knl", "alexnet", {"method=grid", "tp=4", "dp=8"}},
+    {"cori-knl", "resnet-50", {"method=grid", "tp=4", "dp=8"}},
+    {"cori-knl", "resnet-50", {"method=grid", "pp=4", "dp=2", "micro_batch=32"}},
     {"lassen", "attention-branches", {"method=subgraph", "tp=2", "dp=2", "common=subgrid"}},
     {"dgx-a100", "gpt-2.5b", {"tp=2", "dp=2", "pp=2", "micro_batch=2"}},
     {"dgx-a100", "gpt-2.5b", {"tp=2", "dp=2", "pp=2", "schedule=interleaved", "chunks=2"}},

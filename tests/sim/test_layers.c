@@ -50,11 +50,15 @@ static const char *const plans[][8] = {
     {"method=tensor", "tp=8", "dp=2", "global_batch=32", "model.layers=2", rail_chains},
     {"method=subgraph", "common=subgrid", "tp=4", "dp=2", "global_batch=32", rail_chains},
     {"method=subgraph", "common=subgrid", "tp=2", "dp=3", "global_batch=24", rail_chains},
+    /* residual blocks */
+    {"method=grid", "tp=4", "dp=4", "micro_batch=2", "global_batch=32"},
+    {"method=grid", "tp=2", "dp=4", "global_batch=32", "model.sync_norms=true"},
 };
 enum { PLANS = sizeof plans / sizeof *plans };
 
 static const char *model_of(int k) {
     if (strcmp(plans[k][0], "method=subgraph") == 0) return "attention-branches";
+    if (k >= PLANS - 2) return "resnet-50";
     return k == 3 || k == 5 || k == 6 ? "alexnet" : "ffn-16384";
 }
 
@@ -134,6 +138,7 @@ static void one_stage_is_no_pipeline(void **state) {
               {"ffn-16384", "phantom", 3, false},
               {"ffn-16384", "grid", 0, false},
               {"alexnet", "grid", 0, false},
+              {"resnet-50", "grid", 0, false},
               {"attention-branches", "subgraph", 0, false},
               {"attention-branches", "subgraph", 0, true}};
     int met = 0;

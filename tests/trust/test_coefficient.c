@@ -17,7 +17,7 @@ static void each_lies_where_its_path_says(void **state) {
         bool rate = !c->plain && c->quantity == FR_QUANTITY_RATE;
         double wanted = c->plain ? c->least + 0.5 : rate ? 7e9 : 3e-6;
         fr_test_job("dgx-a100", "gpt-2.5b", NULL, &plain);
-        assert_non_null(fr_value_path(c->place, FR_FP16, plain.cluster.levels.count, path));
+        assert_non_null(fr_value_path(c->place, FR_FP16, &plain.cluster.levels, path));
         snprintf(set, sizeof set, "cluster.%s=%g%s", path, wanted,
                  c->plain ? ""
                  : rate   ? " B/s"

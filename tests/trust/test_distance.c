@@ -78,9 +78,18 @@ static void farther_is_never_surer(void **state) {
     }
 }
 
+/* Who states a recipe knows more than who names a release, and that one more than nobody. */
+static void unstated_recipes_widen(void **state) {
+    (void)state;
+    assert_true(fr_distance_recipe(FR_RECIPE_STATED) == 0);
+    assert_true(fr_distance_recipe(FR_RECIPE_OF_RELEASE) > 0);
+    assert_true(fr_distance_recipe(FR_RECIPE_UNKNOWN) >
+                fr_distance_recipe(FR_RECIPE_OF_RELEASE));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(runs_narrow),
-                                       cmocka_unit_test(differences_add),
-                                       cmocka_unit_test(farther_is_never_surer)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unstated_recipes_widen), cmocka_unit_test(runs_narrow),
+        cmocka_unit_test(differences_add), cmocka_unit_test(farther_is_never_surer)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,7 +157,7 @@ fr_status fr_apart_cluster_set(const struct fr_apart *a, int s,
                   fmin(2, fmax(0.001, v->sigma)));
     }
     fr_json_drop(document, "tuning");
-    bool any = fr_uncertainty_put(&cluster.uncertainty, cluster.levels.count, none, &w);
+    bool any = fr_uncertainty_put(&cluster.uncertainty, &cluster.levels, none, &w);
     fr_status status = text.failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
                        : any ? fr_json_set(document, "widths", fr_text_get(&text), "tune", err)
                              : FR_OK;

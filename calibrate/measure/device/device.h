@@ -52,11 +52,14 @@ struct fr_device_task {
      *  row by row, a forward pass has B transposed, an input gradient none, a weight gradient A. */
     int64_t m, n, k;
     fr_transposed transposed;
+    bool
+        blocks; /**< of a product: blocks of values have scales of their own, not a tensor one */
     fr_traffic traffic;
     double size_B;  /**< of traffic: in use in turn; of a copy: its bytes */
     bool to_device; /**< direction of a copy */
     bool pinned;    /**< the host's pages of a copy */
-    /** Sizes of attention: sequences and tokens of each, heads of queries, heads of keys and values, values of a head. */
+    /** Sizes of attention: sequences and tokens of each, heads of queries, heads of keys and values, values of a head.
+     *  `batch` of a product: equal ones that are one call; 0 is one. */
     int64_t batch, sequence, heads, kv_heads, width;
     bool causal;   /**< a token attends to those before it alone */
     bool backward; /**< the pass */
@@ -91,6 +94,11 @@ struct fr_device_state {
     double free_B;
 };
 
+/** How a library carries a collective out, in small letters ("ring", "simple"); "": it does not say. */
+struct fr_device_choice {
+    char algorithm[16], protocol[12];
+};
+
 /** Opaque; each driver's own. */
 struct fr_device_handle;
 
@@ -122,6 +130,10 @@ struct fr_device_driver {
                             const unsigned char id[FR_DEVICE_GROUP_ID_B], int n_ranks, int rank,
                             struct fr_device_group **group, struct fr_error *err);
     void (*group_close)(struct fr_device_handle *device, struct fr_device_group *group);
+    /** Tell what the library of groups chose for the last run; never fails. */
+    void (*choice)(struct fr_device_handle *device, struct fr_device_choice *choice);
+    /** From now on nobody asks for choices, so that noting them takes no time. */
+    void (*choice_end)(struct fr_device_handle *device);
     /** Never fails: what cannot be read is 0. */
     void (*state)(struct fr_device_handle *device, struct fr_device_state *state);
 };

@@ -58,7 +58,9 @@ struct fr_point {
     fr_dtype dtype;
     int m, n, k, batch;
     fr_transposed transposed;
+    bool blocks; /**< scales of a product's blocks */
     struct fr_sample_attention attention;
+    struct fr_device_choice choice; /**< of a collective, noted with its samples */
     int part;
     int step; /**< of the first pass: FR_STEP_NEEDED, 0 what decides most, and on; visits.h */
     struct fr_pace pace;
@@ -206,6 +208,10 @@ fr_status fr_bench_device_add(struct fr_bench *bench, const struct fr_point *poi
  *  @return FR_OK also where they cannot: then bench->no_groups, and rank 0 says why */
 fr_status fr_bench_device_join(struct fr_bench *bench, struct fr_team *team,
                                struct fr_error *err);
+/** Let the point's team carry @p task out once, and note what the devices' library chose for it.  One that fails is
+ *  left to the measurement, which says so. */
+void fr_bench_device_choose(struct fr_bench *bench, const struct fr_device_task *task,
+                            struct fr_point *point);
 typedef fr_status fr_bench_team_fn(struct fr_bench *bench, const struct fr_team *team,
                                    struct fr_error *err);
 /** Plan the points of each team of @p kind, once its devices have joined.  Collective over the world. */

@@ -174,6 +174,15 @@ fr_status fr_bench_device_add(struct fr_bench *bench, const struct fr_point *poi
     return all ? fr_bench_add(bench, point, err) : FR_OK;
 }
 
+void fr_bench_device_choose(struct fr_bench *bench, const struct fr_device_task *task,
+                            struct fr_point *point) {
+    double time_s = 0;
+    if (!bench->driver->choice || point->team->sync == MPI_COMM_NULL) return;
+    if (bench->driver->prepare(bench->device, task, NULL) != FR_OK) return;
+    if (bench->driver->run(bench->device, 1, &time_s, NULL) != FR_OK) return;
+    bench->driver->choice(bench->device, &point->choice);
+}
+
 static fr_status heat(const struct fr_bench *bench, double heat_s, struct fr_error *err) {
     double once_s = 0, spent_s = 0;
     while (spent_s < heat_s) {

@@ -79,7 +79,8 @@ void fr_gemm_head(const struct fr_bench *bench, const struct fr_point *point,
                                           .n = point->n,
                                           .k = point->k,
                                           .batch = point->batch,
-                                          .transposed = (int)point->transposed};
+                                          .transposed = (int)point->transposed,
+                                          .blocks = point->blocks};
     (void)bench;
     fr_sample_head_gemm(&sample, text);
 }

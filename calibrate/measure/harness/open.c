@@ -155,6 +155,7 @@ static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
         if (row->open) FR_TRY(row->open(bench, &bench->state[i], err));
         if (row->plan) FR_TRY(row->plan(bench, err));
     }
+    if (bench->driver && bench->driver->choice_end) bench->driver->choice_end(bench->device);
     return FR_OK;
 }
 

@@ -45,7 +45,8 @@ fr_status fr_record_samples(struct fr_visits *s, int index, const double *time_s
     for (int i = 0; i < n; i++) {
         struct fr_text line = {0};
         point->row->head(s->bench, point, &line);
-        fr_sample_tail(s->bench->launch, next_rep(tally), time_s[i], &line);
+        fr_sample_tail_chosen(s->bench->launch, next_rep(tally), time_s[i],
+                              point->choice.algorithm, point->choice.protocol, &line);
         FR_TRY(put(s, &line, err));
         if (fr_tally_add(tally, next_rep(tally), time_s[i]) != FR_OK)
             return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");

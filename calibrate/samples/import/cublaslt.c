@@ -1,5 +1,11 @@
 /* Benchmarks of cuBLASLt, a line a product: "m n k batch us tflops", six numbers that agree with each other, or
- * words with their values: "m=4096 n=4096 k=4096 ... time 123.4 us", "... 700 TFLOPS". */
+ * words with their values: "m=4096 n=4096 k=4096 ... time 123.4 us", "... 700 TFLOPS".  NVIDIA's cublasMatmulBench and
+ * its sample batchCUBLAS print a product in two lines:
+ *
+ *     #### args: ta=T tb=N m=8192 n=9728 k=16384 lda=... loop=1000
+ *     ^^^^ CUDA : elapsed = 0.381 sec,  Gflops = 6844957.711
+ *
+ * elapsed is of all loops, so that the rate counts.  The dtype stands in the command, -P=hsh, or in "Testing sgemm". */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -115,7 +121,51 @@ static bool of_words(const char *line, struct fr_import_product *p) {
     return p->time_s > 0 || p->rate_flop_per_s > 0;
 }
 
+/* A product whose rate comes on a later line. */
+struct announced {
+    struct fr_import_product product; /* m 0: none */
+    const char *dtype;                /* NULL: nobody said */
+};
+
+/* The type of the first operand leads -P: "hsh", "tst", "qqssq"; NVIDIA's own letters. */
+static const char *dtype_of_command(const char *line) {
+    static const struct {
+        const char *begins, *dtype;
+    } known[] = {{"sss_fast_tf32", "tf32"},
+                 {"s", "fp32"},
+                 {"d", "fp64"},
+                 {"h", "fp16"},
+                 {"t", "bf16"},
+                 {"q", "fp8"},
+                 {"nv", "fp4"}};
+    const char *at = strstr(line, "-P=");
+    if (at && at > line && at[-1] == ' ')
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            if (strncmp(at + 3, known[i].begins, strlen(known[i].begins)) == 0)
+                return known[i].dtype;
+    return strstr(line, "Testing sgemm")   ? "fp32"
+           : strstr(line, "Testing dgemm") ? "fp64"
+                                           : NULL;
+}
+
+/* @p line in small letters. @return whether it is one of the two lines; then a product is complete where its rate is */
+static bool of_two_lines(const char *line, struct announced *a) {
+    double m = 0, n = 0, k = 0, rate = 0;
+    if (strncmp(line, "#### args:", 10) == 0) {
+        if (value_of(line, "m", &m) && value_of(line, "n", &n) && value_of(line, "k", &k) &&
+            m >= 1 && n >= 1 && k >= 1 && m < 2e9 && n < 2e9 && k < 2e9)
+            a->product = (struct fr_import_product){
+                .m = (int64_t)m, .n = (int64_t)n, .k = (int64_t)k, .batch = 1};
+        return true;
+    }
+    if (strncmp(line, "^^^^", 4) != 0) return false;
+    if (a->product.m > 0 && value_of(line, "gflops", &rate))
+        a->product.rate_flop_per_s = rate * 1e9;
+    return true;
+}
+
 static fr_status read(struct fr_import *in, struct fr_error *err) {
+    struct announced announced = {.dtype = NULL};
     struct fr_lines lines = fr_lines_begin(in);
     struct fr_words words;
     in->has_sources = true; /* products have none */
@@ -126,8 +176,17 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
             continue;
         }
         p = (struct fr_import_product){.batch = 1};
+        const char *stated = dtype_of_command(words.text);
+        if (stated) announced.dtype = stated;
         for (char *at = words.text; *at; at++) *at = (char)tolower((unsigned char)*at);
         p.dtype = dtype_of(words.text);
+        if (of_two_lines(words.text, &announced)) {
+            if (!(announced.product.rate_flop_per_s > 0)) continue;
+            announced.product.dtype = announced.dtype;
+            FR_TRY(fr_import_product(in, lines.number, &announced.product, err));
+            announced.product = (struct fr_import_product){.batch = 1};
+            continue;
+        }
         if (of_words(words.text, &p)) FR_TRY(fr_import_product(in, lines.number, &p, err));
     }
     return FR_OK;
@@ -136,8 +195,8 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
 const struct fr_importer fr_importer_cublaslt = {
     .name = "cublaslt",
     .spelling = "cublaslt",
-    .reads =
-        "benchmarks of cuBLASLt, a line a product: m n k batch us tflops, or m=, n=, k= and a "
-        "time or a rate",
+    .reads = "benchmarks of cuBLASLt: cublasMatmulBench, or a line a product: m n k batch us "
+             "tflops, or "
+             "m=, n=, k= and a time or a rate",
     .read = read,
 };

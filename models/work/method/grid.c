@@ -14,12 +14,67 @@
  * A transformer's matrices are divided likewise, each by its rows (models/work/transformer_exchange.c);
  * heads are whole, so P_r divides them.
  *
+ * A residual block's shortcut is added to the rows that a rank has made, before they are gathered.  So a projection has no
+ * exchange of its own: its rows are gathered as part of the sum, and its input gradient is added to that of the block's
+ * first layer before their one all-reduce.  Its input is kept already, as that layer's.
+ *
+ * A batch norm's statistics are those of a rank's samples; sync_norm exchanges them over P_c, as PyTorch's SyncBatchNorm
+ * does: mean, deviation and count of each channel gathered forward, two sums of each channel reduced backward, in fp32.
+ *
  * Where P_r does not divide the output channels, the fullest rank has ceil(channels / P_r) of them.  All ranks wait
  * for that rank's product and gradients.  Every step of the all-gather moves a block of its size, since the equal
  * blocks of an all-gather are padded. */
 #include <math.h>
 
 #include "models/work/transformer.h"
+
+/* Passes over a layer's rows that are not products.  Batch norm reads its input for the statistics, reads it again and
+ * writes; backward it reads input and gradient for two sums, reads both again and writes (Ioffe, Szegedy 2015, Algorithm 1 and
+ * the gradients after it).  A shortcut's addition reads two and writes one, and so does that of the two gradients where the
+ * block begins.  A mean over positions reads, and backward writes.  A projection has no activation. */
+enum { NORM_PASSES = 3 + 5, ADD_PASSES = 3 + 3, MEAN_PASSES = 1 + 1 };
+enum { ACTIVATION_KERNELS = 2, NORM_KERNELS = 2, ADD_KERNELS = 2, MEAN_KERNELS = 2 };
+
+static double more_passes(const struct fr_layer *layer) {
+    return (layer->norm ? NORM_PASSES : 0) + (layer->adds ? ADD_PASSES : 0) +
+           (layer->average ? MEAN_PASSES : 0) - (layer->shortcut ? FR_ELEMENTWISE_PASSES : 0);
+}
+
+static double kernels_of(const struct fr_layer *layer, double groups) {
+    return FR_KERNELS_PER_OPERATOR * groups + (layer->norm ? NORM_KERNELS : 0) +
+           (layer->adds ? ADD_KERNELS : 0) + (layer->average ? MEAN_KERNELS : 0) -
+           (layer->shortcut ? ACTIVATION_KERNELS : 0);
+}
+
+/* Values that a rank keeps of a sample.  The activation after a norm overwrites what the norm made, so the norm's input
+ * takes the place of the activation's; pooling after it keeps one more. */
+static double kept(const struct fr_layer *layer, double rows) {
+    double own = rows * layer->positions;
+    return (layer->shortcut ? 0 : layer->inputs) + own +
+           (layer->norm && layer->pool.kernel > 0 ? own : 0);
+}
+
+static void add_exchanges(struct fr_rank_work *work, const struct fr_work_part *x,
+                          double rows) {
+    const struct fr_layer *layer = x->layer;
+    const struct fr_shard *shard = &x->shard;
+    double value_B = fr_dtype_size_B(x->workload->dtype), b = shard->batch;
+    double gradients = layer->input_gradients > 0 ? layer->input_gradients : layer->outputs;
+    if (shard->tp > 1 && !layer->shortcut) {
+        double gathered =
+            layer->average ? 1 : layer->positions; /* means are of a rank's rows */
+        fr_work_add_comm(work, FR_OP_ALL_GATHER, false,
+                         shard->tp * rows * gathered * b * value_B);
+        fr_work_add_comm(work, FR_OP_ALL_REDUCE, true, gradients * b * value_B);
+    }
+    if (layer->sync_norm && shard->dp > 1 && !x->plan->forward) {
+        double sum_B = fr_dtype_size_B(FR_FP32);
+        fr_work_add_collective(work, FR_PASS_FORWARD, FR_AXIS_DP, FR_OP_ALL_GATHER,
+                               shard->dp * (2 * rows + 1) * sum_B, 1);
+        fr_work_add_collective(work, FR_PASS_INPUT, FR_AXIS_DP, FR_OP_ALL_REDUCE,
+                               2 * rows * sum_B, 1);
+    }
+}
 
 static fr_reasons check(const struct fr_work_part *x) {
     if (!x->layer) return fr_transformer_check(x->workload, x->plan);
@@ -36,21 +91,17 @@ static void lower(const struct fr_work_part *x, struct fr_rank_work *work) {
     fr_work_begin(work);
     double value_B = fr_dtype_size_B(x->workload->dtype), b = shard->batch;
     double rows = ceil(layer->rows / shard->tp); /* of the fullest rank */
-    double gradients = layer->input_gradients > 0 ? layer->input_gradients : layer->outputs;
     double groups = ceil(layer->groups / shard->tp);
+    double slice_B = b * rows * layer->positions * value_B;
     fr_work_add_operator(work, rows / groups, layer->positions * b, layer->inner, b, groups)
         ->as_one = layer->branches <= 0;
-    fr_work_add_elementwise(work, layer, b * rows * layer->positions * value_B, 0,
-                            FR_KERNELS_PER_OPERATOR * groups);
+    fr_work_add_elementwise(work, layer, slice_B, more_passes(layer) * slice_B,
+                            kernels_of(layer, groups));
     work->parameters = layer->weights + layer->biases;
     work->parameters_mean = work->parameters / shard->tp;
     work->parameters_rank = rows * work->parameters / layer->rows;
-    work->activation_B = b * (layer->inputs + rows * layer->positions) * value_B;
-    if (shard->tp > 1) {
-        fr_work_add_comm(work, FR_OP_ALL_GATHER, false,
-                         shard->tp * rows * layer->positions * b * value_B);
-        fr_work_add_comm(work, FR_OP_ALL_REDUCE, true, gradients * b * value_B);
-    }
+    work->activation_B = b * kept(layer, rows) * value_B;
+    add_exchanges(work, x, rows);
     fr_work_add_gradient(work, x->workload, FR_AXIS_DP, shard->dp);
 }
 

@@ -22,6 +22,8 @@ FR_KEY(tied_embedding, BOOL(), OPTIONAL, TAKEN(tied), "true",
 FR_KEY(biases, BOOL(), OPTIONAL, TAKEN(biases), "true", "products have biases")
 FR_KEY(norm, CHOICE(norms), OPTIONAL, BY_CODE, "layer",
        "LayerNorm, or RMSNorm, which has no biases")
+FR_KEY(qk_norms, BOOL(), OPTIONAL, TAKEN(qk_norms), "false",
+       "a norm over the values of each head's query and key (Qwen3)")
 FR_KEY(positions, CHOICE(position_kinds), OPTIONAL, BY_CODE, "learned",
        "what says where a token stands")
 FR_KEY(rotary_base, NUMBER(1.000001, 1e15), OPTIONAL, BY_CODE, "none",

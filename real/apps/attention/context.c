@@ -9,7 +9,7 @@ static int64_t lay_out(const struct fr_kernels *k, const struct fr_block_sizes *
     int64_t t = fr_block_tokens(z), s = z->sequence,
             exchanged = exchanges(z) ? (int64_t)z->heads * z->head_dim * t : 0;
     const struct fr_block_part all[] = {
-        {&r->dp, s * s},
+        {&r->dp, z->flash ? fr_flash_scratch_size(z) : s * s},
         {&r->qkv, 3 * exchanged},
         {&r->heads, exchanged},
         {&r->sent, 3 * exchanged},
@@ -99,6 +99,10 @@ fr_status fr_context_again(struct fr_real *real, const struct fr_block_sizes *z,
                            void *c) {
     const struct fr_block_sizes all = heads_of(z);
     if (shared(z) && z->ring) return fr_ring_forward(real, z, &r->ring, qkv, p, c);
+    if (z->flash) {
+        fr_flash_forward(real, z, r->dp, qkv, p, c);
+        return FR_OK;
+    }
     fr_attention_forward(real, &all, qkv, p, exchanges(z) ? r->heads : c);
     return FR_OK;
 }
@@ -117,6 +121,10 @@ fr_status fr_context_backward(struct fr_real *real, const struct fr_block_sizes 
     bool back = exchanges(z);
     if (shared(z) && z->ring)
         return fr_ring_backward(real, z, &r->ring, qkv, p, c, dc, r->dp, dqkv);
+    if (z->flash) {
+        fr_flash_backward(real, z, r->dp, qkv, p, c, dc, dqkv);
+        return FR_OK;
+    }
     if (back) FR_TRY(exchange(real, z, r, 1, false, dc, r->heads));
     fr_attention_backward(real, &all, qkv, p, back ? r->heads : dc, r->dp,
                           back ? r->qkv : dqkv);

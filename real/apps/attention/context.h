@@ -46,6 +46,17 @@ fr_status fr_ring_backward(struct fr_real *real, const struct fr_block_sizes *z,
                            const struct fr_ring_scratch *r, const void *qkv, const void *p,
                            const void *c, const void *dc, void *dp, void *dqkv);
 
+/* ---- attention in tiles (flash.c) ------------------------------------------------------------------ */
+
+int64_t fr_flash_scratch_size(const struct fr_block_sizes *z);
+/** c := attention of qkv; p keeps each row's largest score and sum. */
+void fr_flash_forward(struct fr_real *real, const struct fr_block_sizes *z, void *scratch,
+                      const void *qkv, void *p, void *c);
+/** dqkv := gradient from dc. */
+void fr_flash_backward(struct fr_real *real, const struct fr_block_sizes *z, void *scratch,
+                       const void *qkv, const void *p, const void *c, const void *dc,
+                       void *dqkv);
+
 /* ---- all of them --------------------------------------------------------------------------------- */
 
 /** Capacity for a pass, q values of the heads, T tokens of the rank. */

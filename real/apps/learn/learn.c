@@ -95,8 +95,6 @@ static fr_status evaluate(struct training *t, double *loss) {
     int64_t batch = fr_real_batch(&t->run), rounds = t->l->held_out / batch;
     t->plan.compression.forward_rank = 0; /* the model as it is, not as its messages arrive */
     *loss = 0;
-    if (t->real.run->plan->zero >= 3) /* a rank has those that it updated */
-        FR_TRY(fr_shares_gather(&t->real));
     for (int64_t i = 0; i < rounds; i++) {
         FR_TRY(take_batch(t, FR_CORPUS_HELD_OUT, t->l->held_out_from + i * batch));
         t->mesh->loss = 0;

@@ -1,28 +1,40 @@
 /* Gradients that go beside the last backward pass (`overlap`).  Each chunk's, side by side in
  * the block, form n buckets of equal size, from the last unit down.  A bucket is all-reduced
- * over replicas as soon as its units have made the last of it.  They are waited for after the
- * last pass.
+ * over those who hold it as soon as its units have made the last of it: scattered, summed, and gathered while
+ * the next one is scattered.  They are waited for after the last pass.
+ *
+ * Where replicas divide the optimiser's work (zero 1) a bucket is units whose share of the chunk is reached.  It is
+ * scattered, and parameters are gathered beside the next iteration's first passes (zero.c).
  *
  * An MPI that moves nothing outside its calls moves most of them there: then nothing is gained. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/alloc.h"
 #include "real/apps/mesh/mesh.h"
 
 static bool overlaps(const struct fr_real *real) {
-    return real->run->plan->overlap && fr_plan_replicas(real->run->plan) > 1;
+    bool alone = fr_plan_replicas(real->run->plan) == 1 && real->stage == MPI_COMM_NULL;
+    return real->run->plan->overlap && real->run->plan->zero < 2 && !alone;
 }
 
-/* Gradients of a chunk that a fused embedding does not take apart: where they begin, and how
+/* Gradients of a chunk that a fused embedding does not take apart, and that @p holder have: where they begin, and how
  * many. */
 static int64_t range_of(const struct fr_real *real, const struct fr_mesh_state *mesh,
-                        const struct fr_mesh_chunk *c, void **at) {
-    const struct fr_unit *last = &c->unit[c->n_units - 1];
-    bool apart = fr_mesh_fused(real->run) && mesh->tied;
-    int64_t n = ((char *)last->g - (char *)c->unit[0].g) / (int64_t)real->k->size_B + last->n;
-    *at = c->unit[0].g;
-    if (apart && c->first && c->unit[0].d_table == mesh->tied) {
+                        const struct fr_mesh_chunk *c, int holder, void **at) {
+    const struct fr_unit *first = &c->unit[0], *last = &c->unit[c->n_units - 1];
+    const bool parts = real->stage != MPI_COMM_NULL;
+    int64_t common = last->kind->common ? last->kind->common(last) : last->n,
+            value_B = (int64_t)real->k->size_B;
+    bool apart = mesh->tied && (fr_mesh_fused(real->run) || fr_mesh_by_unit(real->run->plan));
+    if (holder == FR_HELD_BY_STAGE && (!parts || !fr_mesh_has_common(real))) return 0;
+    if (holder == FR_HELD_BY_REPLICAS && parts) {
+        *at = first->own_g;
+        return ((char *)last->own_g - (char *)first->own_g) / value_B + last->n - common;
+    }
+    int64_t n = ((char *)last->g - (char *)first->g) / value_B + (parts ? common : last->n);
+    *at = first->g;
+    if (apart && c->first && first->d_table == mesh->tied) {
         *at = fr_at(real->k, *at, (size_t)mesh->n_tied);
         n -= mesh->n_tied;
     } else if (apart && c->last && last->d_table == mesh->tied)
@@ -38,42 +50,151 @@ static int64_t last_slot(const struct fr_mesh_state *mesh, int chunk) {
     return -1;
 }
 
-bool fr_mesh_open_buckets(struct fr_real *real, struct fr_mesh_state *mesh) {
-    int64_t n_buckets = 0;
-    for (int i = 0; overlaps(real) && i < mesh->n_chunks; i++) {
-        struct fr_mesh_chunk *c = &mesh->chunk[i];
-        double values = (double)range_of(real, mesh, c, &c->gradients),
-               size_B = values * (double)real->k->size_B;
-        c->n_values = (int64_t)values;
-        c->buckets = (int)ceil(size_B / real->run->plan->bucket_size_B);
-        c->last_slot = last_slot(mesh, i);
-        c->left = c->buckets;
-        n_buckets += c->buckets;
+static int ranks_of(MPI_Comm comm) {
+    int n = 1;
+    MPI_Comm_size(comm, &n);
+    return n;
+}
+
+/* @return values of its largest bucket, with all ranks' equal shares */
+static int64_t open_chunk(const struct fr_real *real, struct fr_mesh_state *mesh, int chunk) {
+    struct fr_mesh_chunk *c = &mesh->chunk[chunk];
+    double size_B = 0;
+    int64_t most = 0;
+    for (int h = 0; h < FR_HOLDERS; h++) {
+        c->buckets[h].n_values = range_of(real, mesh, c, h, &c->buckets[h].at);
+        size_B += (double)c->buckets[h].n_values * (double)real->k->size_B;
     }
-    if (n_buckets == 0) return true;
-    mesh->bucket = fr_calloc((size_t)n_buckets, sizeof *mesh->bucket);
-    return mesh->bucket;
+    c->last_slot = last_slot(mesh, chunk);
+    for (int h = 0; h < FR_HOLDERS; h++) {
+        struct fr_mesh_buckets *b = &c->buckets[h];
+        bool any = b->n_values > 0 || real->run->plan->zero > 0;
+        if (any) b->n = (int)ceil(size_B / real->run->plan->bucket_size_B);
+        b->left = b->n;
+        b->unit = c->n_units;
+        if (b->n_values == 0) continue;
+        int64_t values = b->n_values / b->n + 1 + ranks_of(fr_shares_comm(real, h));
+        most = values > most ? values : most;
+    }
+    return most;
+}
+
+bool fr_mesh_open_buckets(struct fr_real *real, struct fr_mesh_state *mesh) {
+    int64_t most = 0;
+    for (int i = 0; overlaps(real) && i < mesh->n_chunks; i++) {
+        int64_t one = open_chunk(real, mesh, i);
+        most = one > most ? one : most;
+    }
+    if (most == 0 || real->run->plan->zero > 0) return true;
+    mesh->bucketed = true;
+    const struct fr_real_buffer all[] = {{&mesh->sums[0].packed, most},
+                                         {&mesh->sums[0].arrived, most},
+                                         {&mesh->sums[1].packed, most},
+                                         {&mesh->sums[1].arrived, most}};
+    return fr_real_alloc_all(real->k, all, sizeof all / sizeof *all);
+}
+
+void fr_mesh_close_buckets(struct fr_mesh_state *mesh) {
+    for (int i = 0; i < 2; i++) {
+        free(mesh->sums[i].packed);
+        free(mesh->sums[i].arrived);
+    }
+}
+
+static void copy(struct fr_real *real, int64_t n, const void *from, void *to) {
+    FR_COMPUTE(real, memcpy(to, from, (size_t)n * real->k->size_B));
+}
+
+/* The next leg of a bucket, until its sum is in place. */
+static fr_status advance(struct fr_real *real, struct fr_mesh_sum *s) {
+    int rank = 0;
+    if (s->leg == FR_MESH_DONE) return FR_OK;
+    if (s->leg == FR_MESH_GATHERED) {
+        s->leg = FR_MESH_DONE;
+        FR_TRY(fr_real_wait(real, &s->request));
+        copy(real, s->n, s->packed, s->at);
+        return FR_OK;
+    }
+    s->leg = FR_MESH_GATHERED;
+    FR_REAL_TRY(real, MPI_Comm_rank(s->comm, &rank));
+    FR_TRY(fr_real_scatter_sum_end(real, s->comm, s->share, s->arrived, &s->request));
+    copy(real, s->share, s->arrived, fr_at(real->k, s->packed, (size_t)(rank * s->share)));
+    return fr_real_all_gather_begin(real, s->comm, MPI_IN_PLACE, s->share, s->packed,
+                                    &s->request);
+}
+
+/* A bucket whose parts are there goes on. */
+static fr_status poll(struct fr_real *real, struct fr_mesh_sum *s) {
+    int there = 0;
+    if (s->leg != FR_MESH_SCATTERED) return FR_OK;
+    FR_REAL_TRY(real, MPI_Test(&s->request, &there, MPI_STATUS_IGNORE));
+    return there ? advance(real, s) : FR_OK;
+}
+
+static fr_status begin(struct fr_real *real, struct fr_mesh_state *mesh, int holder, void *at,
+                       int64_t n) {
+    int turn = mesh->n_sums++ % 2, ranks = ranks_of(fr_shares_comm(real, holder));
+    struct fr_mesh_sum *s = &mesh->sums[turn];
+    if (mesh->sums[1 - turn].leg == FR_MESH_SCATTERED)
+        FR_TRY(advance(real, &mesh->sums[1 - turn]));
+    while (s->leg != FR_MESH_DONE) FR_TRY(advance(real, s));
+    s->at = at;
+    s->n = n;
+    s->share = (n + ranks - 1) / ranks;
+    s->comm = fr_shares_comm(real, holder);
+    s->leg = FR_MESH_SCATTERED;
+    copy(real, n, at, s->packed);
+    return fr_real_scatter_sum_begin(real, s->comm, s->packed, s->share, s->arrived,
+                                     &s->request);
+}
+
+/* Of @p holder those that are made. */
+static fr_status reduce(struct fr_real *real, struct fr_mesh_state *mesh,
+                        struct fr_mesh_chunk *c, int holder, int unit) {
+    struct fr_mesh_buckets *b = &c->buckets[holder];
+    bool own = real->stage != MPI_COMM_NULL && holder == FR_HELD_BY_REPLICAS;
+    const char *made = unit == 0 ? b->at : own ? c->unit[unit].own_g : c->unit[unit].g;
+    while (b->left > 0) {
+        int64_t from = b->n_values * (b->left - 1) / b->n, to = b->n_values * b->left / b->n;
+        void *at = fr_at(real->k, b->at, (size_t)from);
+        if ((const char *)at < made) break;
+        FR_TRY(begin(real, mesh, holder, at, to - from));
+        b->left--;
+    }
+    return FR_OK;
+}
+
+/* Zero 1: units that make up the next bucket, or are the last; of all holders together. */
+static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh,
+                         struct fr_mesh_chunk *c, int unit) {
+    struct fr_mesh_buckets *b = &c->buckets[FR_HELD_BY_REPLICAS];
+    int64_t all = 0, done = 0;
+    for (int i = 0; i < c->n_units; i++) {
+        all += c->unit[i].n;
+        done += i >= unit ? c->unit[i].n : 0;
+    }
+    if (unit > 0 && done * b->n < all * (b->n - b->left + 1)) return FR_OK;
+    while (b->left > 0 && done * b->n >= all * (b->n - b->left + 1)) b->left--;
+    FR_TRY(fr_mesh_scatter_begin(real, mesh, c, unit, b->unit - unit));
+    b->unit = unit;
+    return FR_OK;
 }
 
 fr_status fr_mesh_send_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
                                struct fr_mesh_chunk *c, int64_t slot, int unit) {
-    if (c->buckets == 0 || slot != c->last_slot) return FR_OK;
-    const char *made = unit > 0 ? c->unit[unit].g : c->gradients;
-    while (c->left > 0) {
-        int64_t from = c->n_values * (c->left - 1) / c->buckets,
-                to = c->n_values * c->left / c->buckets;
-        void *at = fr_at(real->k, c->gradients, (size_t)from);
-        if ((const char *)at < made) break;
-        FR_TRY(fr_real_all_reduce_begin(real, real->dp, at, to - from,
-                                        &mesh->bucket[mesh->n_sent++]));
-        c->left--;
-    }
+    if (!overlaps(real) || slot != c->last_slot) return FR_OK;
+    if (real->run->plan->zero > 0) return scatter(real, mesh, c, unit);
+    for (int i = 0; i < 2; i++) FR_TRY(poll(real, &mesh->sums[i]));
+    for (int h = FR_HOLDERS - 1; h >= 0; h--) FR_TRY(reduce(real, mesh, c, h, unit));
     return FR_OK;
 }
 
 fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh) {
-    for (int i = 0; i < mesh->n_sent; i++) FR_TRY(fr_real_wait(real, &mesh->bucket[i]));
-    for (int i = 0; i < mesh->n_chunks; i++) mesh->chunk[i].left = mesh->chunk[i].buckets;
-    mesh->n_sent = 0;
-    return FR_OK;
+    for (int i = 0; i < 4; i++) FR_TRY(advance(real, &mesh->sums[i % 2]));
+    for (int i = 0; i < mesh->n_chunks * FR_HOLDERS; i++) {
+        struct fr_mesh_chunk *c = &mesh->chunk[i / FR_HOLDERS];
+        c->buckets[i % FR_HOLDERS].left = c->buckets[i % FR_HOLDERS].n;
+        c->buckets[i % FR_HOLDERS].unit = c->n_units;
+    }
+    return overlaps(real) ? fr_mesh_scatter_end(real, mesh) : FR_OK;
 }

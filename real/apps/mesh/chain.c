@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "models/work/transformer.h"
+#include "real/apps/mesh/mesh.h"
 
 fr_status fr_chain_make(const struct fr_real_case *run, struct fr_chain *chain,
                         struct fr_error *err) {
@@ -66,6 +67,7 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_
         .in = own,
         .out = own,
         .columns = columns,
+        .group_columns = plan->common_subgrid ? (int)fr_mesh_columns(chain->run) : columns * tp,
         .words = (int)(fr_transformer_padded_vocabulary(t, ways) / ways),
         .block = {.hidden = h,
                   .heads = (int)t->heads / tp,
@@ -74,6 +76,7 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_
                   .sequence = (int)t->sequence,
                   .samples = columns / (int)(t->sequence / plan->cp),
                   .causal = decoder || t->cross_layers == 0,
+                  .flash = plan->attention != FR_ATTENTION_PLAIN,
                   .rows = plan->method->grids,
                   .rank = tp_rank,
                   .ranks = tp,

@@ -22,7 +22,8 @@ int64_t fr_mesh_micro_batch(const struct fr_real_case *run) {
 
 int64_t fr_mesh_columns(const struct fr_real_case *run) {
     int64_t sequence = run->workload->transformer.sequence, samples = fr_mesh_micro_batch(run);
-    if (run->plan->method->branches) samples /= run->plan->tp; /* of sub-grids parts */
+    if (run->plan->method->branches && !run->plan->common_subgrid)
+        samples /= run->plan->tp; /* of sub-grids parts */
     return samples * (run->workload->transformer.layers ? sequence / run->plan->cp : 1);
 }
 
@@ -40,7 +41,8 @@ static const fr_plan_key_set runs =
     KEY(gradient_rank) | KEY(gradient_ranks) | KEY(codec) | KEY(embedding) | KEY(warm_up) |
     KEY(global_batch) | KEY(micro_batch) | KEY(recompute) | KEY(branches) | KEY(exchange) |
     KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(sequence_parallel) | KEY(cp) | KEY(context) |
-    KEY(iterations) | KEY(zero_ranks) | KEY(overlap_tp) | KEY(p2p);
+    KEY(iterations) | KEY(zero_ranks) | KEY(overlap_tp) | KEY(p2p) | KEY(common) |
+    KEY(attention);
 
 /* A key that has a value of its own and is not run, or NULL. */
 static const struct fr_plan_key *find_lacking(const struct fr_plan *plan) {
@@ -77,12 +79,10 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
             "zero %" PRId64
             " is run with gradients that go whole, and an embedding that is not fused",
             plan->zero);
-    if (plan->overlap &&
-        (plan->zero || plan->method->branches || plan->compression.gradient_stages > 0))
-        return fr_fail(
-            err, FR_ERR_INPUT, NULL,
-            "overlap is run with gradients that are all-reduced whole over replicas: "
-            "without zero, sub-grids and compressed gradients");
+    if (plan->overlap && (plan->zero == 3 || plan->compression.gradient_stages > 0))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "overlap is run with gradients that go whole, and without zero 3, which "
+                       "leaves it nothing to do");
     if (plan->sequence_parallel && !plan->method->megatron)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "sequence_parallel is run with method tensor, not with %s",
@@ -105,6 +105,10 @@ static fr_status check_context(const struct fr_real_case *run, struct fr_error *
     const struct fr_plan *plan = run->plan;
     const struct fr_transformer *t = &run->workload->transformer;
     if (plan->cp == 1) return FR_OK;
+    if (plan->attention != FR_ATTENTION_PLAIN)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "attention that keeps no scores is run with cp 1; with cp above it "
+                       "\"attention\": \"plain\" is");
     FR_TRY(fr_real_divides("the sequence", t->sequence, "cp", plan->cp, err));
     if (!plan->context_heads) return FR_OK;
     return fr_real_divides("the number of heads", t->heads, "tp x cp", plan->tp * plan->cp,

@@ -46,7 +46,7 @@ struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind) {
                             .h = b->hidden,
                             .o = b->hidden,
                             .n = u->columns,
-                            .t = branch ? u->columns * u->tp : u->columns,
+                            .t = branch ? u->group_columns : u->columns,
                             .thirds = mlp ? 1 : 3,
                             .all = own * u->tp,
                             .z = *b};
@@ -57,7 +57,7 @@ struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind) {
     if (s.flow == FR_FLOW_VALUES || s.flow == FR_FLOW_ROWS) s.o /= u->tp;
     s.rows = s.flow == FR_FLOW_ROWS ? s.o : s.h;
     s.in = s.flow == FR_FLOW_ROWS ? s.all : s.wide;
-    s.z.samples *= grouped ? u->tp : 1;
+    if (grouped) s.z.samples = u->group_columns / fr_block_sequence(b);
     s.z.causal = b->causal && kind != FR_SUBLAYER_CROSSING;
     set_ghost_neurons(u, &s);
     return s;

@@ -9,7 +9,7 @@
  *      blocking.c  who waits for whom where messages block
  *      part.c      the share of them that a rank sends
  *      partial.c   gradients of which each tp rank has a part
- *      zero.c      parameters and gradients that replicas divide, pass by pass
+ *      zero.c      parameters and gradients that replicas divide, unit by unit beside the passes
  *      reduce.c    gradients over replicas, and a tied embedding's over both its ends
  *      bucket.c    the former beside the last backward pass
  *      pieces.c    products of tokens in parts, in pieces beside their exchanges
@@ -37,11 +37,29 @@ struct fr_mesh_micro {
     MPI_Request sent;
 };
 
+/** Gradients of a chunk that a holder's ranks add up in buckets beside the last pass. */
+struct fr_mesh_buckets {
+    void *at; /**< those of all units side by side, n_values of them */
+    int64_t n_values;
+    int n, left; /**< buckets; those that have not gone */
+    int unit;    /**< of zero 1: all units from here on have gone */
+};
+
+/** A bucket on its way: scattered to be summed, then gathered.  Non-blocking all-reduces send p times as much inside SMPI. */
+struct fr_mesh_sum {
+    void *at; /**< n values */
+    int64_t n, share;
+    MPI_Comm comm;
+    void *packed, *arrived;
+    MPI_Request request;
+    enum { FR_MESH_DONE, FR_MESH_SCATTERED, FR_MESH_GATHERED } leg;
+};
+
 struct fr_mesh_chunk {
     int number; /**< of P v in a row */
     bool first, last;
     struct fr_unit *unit;
-    int n_units;
+    int n_units, before;         /**< before: units of the rank's chunks before it */
     struct fr_mesh_micro *micro; /**< [n_micro] */
     struct fr_real_codec
         codec; /**< of gradients to the chunk before; opened where they go compressed */
@@ -49,10 +67,9 @@ struct fr_mesh_chunk {
     /** Codec of activations to the chunk after, and sizes of those from the chunk before;
      *  where they go compressed. */
     struct fr_real_codec up, up_from;
-    /** Gradients that go in buckets, from the last down, once the slot makes the last of them; 0: none do. */
-    void *gradients;
-    int64_t n_values, last_slot;
-    int buckets, left;
+    struct fr_mesh_buckets buckets[FR_HOLDERS];
+    int64_t last_slot; /**< that makes the last of its gradients */
+    bool whole;        /**< what others updated has been gathered in this iteration */
 };
 
 /** Messages on their way, each in a buffer of its own. */
@@ -89,6 +106,12 @@ typedef enum {
 
 struct fr_mesh_task;
 
+/** A unit's parameters, or its gradients, on their way: of each kind of holder, and last a tied table's. */
+struct fr_mesh_flights {
+    struct fr_shares_flight each[FR_HOLDERS + 1];
+    enum { FR_MESH_LANDED, FR_MESH_FIRST_LEG, FR_MESH_ACROSS } leg;
+};
+
 struct fr_mesh_state {
     int stages, stage, n_chunks, n_micro, columns;
     bool splits; /**< weight gradients are passes of their own */
@@ -105,12 +128,13 @@ struct fr_mesh_state {
      *  reads go compressed?  NULL: those of all. */
     bool *reads, *before_reads;
     struct fr_mesh_outbox out;
-    void *d[2];          /**< gradients between units, one read while the other is written */
-    void *scratch;       /**< the units' */
-    void *packet;        /**< factors on their way in */
-    void *part, *parts;  /**< a rank's columns on their way in; those of all tp ranks */
-    MPI_Request *bucket; /**< of all chunks, those that are on their way */
-    int n_sent;
+    void *d[2];         /**< gradients between units, one read while the other is written */
+    void *scratch;      /**< the units' */
+    void *packet;       /**< factors on their way in */
+    void *part, *parts; /**< a rank's columns on their way in; those of all tp ranks */
+    struct fr_mesh_sum sums[2]; /**< of buckets, in turn */
+    int n_sums;
+    bool bucketed; /**< gradients go in buckets */
     struct fr_mesh_batch *batch;
     int n_batches;
     struct fr_mesh_coded *coded;
@@ -119,8 +143,10 @@ struct fr_mesh_state {
         factors; /**< of a batch, all P, then all Q with what goes whole; or all packets, then that */
     void *gathered; /**< packets of all replicas */
     void *partials; /**< of all units */
-    void *share,
-        *scattered; /**< zero 2, 3: a rank's share of gradients, summed; of one micro-batch */
+    void *share;    /**< zero 2, 3: a rank's share of gradients, summed */
+    struct fr_mesh_flights gathers,
+        scatters[2]; /**< in turn, of which the other one's may still be on its way */
+    int n_scatters;
     /** This rank's part of a tied embedding and its gradients, and the ranks with which it is
      *  synchronised: the first and last stage's ranks, of a replica or, fused, of all.
      *  MPI_COMM_NULL: with nobody. */
@@ -140,6 +166,16 @@ static inline int fr_mesh_number(const struct fr_real *real, const struct fr_mes
     return (int)fr_schedule_virtual(real->run->plan->schedule, mesh->stages, mesh->stage, c);
 }
 
+/** Does the rank have what is common to sub-grids?  With cSub only those of the first one do, and others have no columns. */
+static inline bool fr_mesh_has_common(const struct fr_real *real) {
+    return !real->run->plan->common_subgrid || real->tp_rank == 0;
+}
+
+/** Are units divided each by itself?  Their parameters are gathered, or gradients scattered, beside passes. */
+static inline bool fr_mesh_by_unit(const struct fr_plan *plan) {
+    return plan->zero >= 2 || (plan->zero == 1 && plan->overlap);
+}
+
 /** Does the embedding's all-reduce over replicas take both its ends in? */
 static inline bool fr_mesh_fused(const struct fr_real_case *run) {
     return run->plan->compression.fused_embedding;
@@ -149,7 +185,7 @@ static inline bool fr_mesh_fused(const struct fr_real_case *run) {
 
 /** FR_OK, or FR_ERR_INPUT with what is not run here or does not divide. */
 fr_status fr_mesh_check(const struct fr_real_case *run, struct fr_error *err);
-/** Samples of a micro-batch, its columns, and micro-batches of a replica. */
+/** Samples of a micro-batch, its columns on a rank that has some, and micro-batches of a replica. */
 int64_t fr_mesh_micro_batch(const struct fr_real_case *run);
 int64_t fr_mesh_columns(const struct fr_real_case *run);
 int64_t fr_mesh_micro_batches(const struct fr_real_case *run);
@@ -213,16 +249,22 @@ fr_status fr_mesh_add_partials(struct fr_real *real, struct fr_mesh_state *mesh)
 int64_t fr_mesh_share(const struct fr_real *real);
 /** Capacity for it, once real->division is known.  @return false when memory is exhausted. */
 bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh);
+void fr_mesh_close_share(struct fr_mesh_state *mesh);
 void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh);
-/** Pieces that are divided each by itself: chunks, where passes gather or scatter theirs, and behind them a table that is
- *  tied over stages. */
+/** Pieces that are divided each by itself: the units of all chunks, where passes gather or scatter theirs, and behind them
+ *  a table that is tied over stages. */
 int fr_mesh_pieces(const struct fr_real *real, const struct fr_mesh_state *mesh);
-/** All parameters of a chunk, for a pass. */
-fr_status fr_mesh_gather_parameters(struct fr_real *real, const struct fr_mesh_state *mesh,
-                                    int chunk);
-/** Send the chunk's values of the block to their owners; they are zero then. */
-fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh,
-                                    int chunk);
+/** Parameters of unit @p i of a chunk, to be whole before it runs; nothing where there is no such unit. */
+fr_status fr_mesh_gather_begin(struct fr_real *real, struct fr_mesh_state *mesh,
+                               const struct fr_mesh_chunk *c, int i);
+/** Unit @p i is whole, and @p next is gathered beside it. */
+fr_status fr_mesh_gather_next(struct fr_real *real, struct fr_mesh_state *mesh,
+                              const struct fr_mesh_chunk *c, int i, int next);
+/** Send the gradients of @p n units from unit @p i on to their owners beside what follows; they are zero then.  Until the
+ *  end all have arrived. */
+fr_status fr_mesh_scatter_begin(struct fr_real *real, struct fr_mesh_state *mesh,
+                                const struct fr_mesh_chunk *c, int i, int n);
+fr_status fr_mesh_scatter_end(struct fr_real *real, struct fr_mesh_state *mesh);
 /** Add up both ends' shares of a tied table; then the share goes to its place in the block, for the optimiser. */
 fr_status fr_mesh_join_shares(struct fr_real *real, struct fr_mesh_state *mesh);
 void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);
@@ -231,6 +273,7 @@ void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);
 
 /** @return false when memory is exhausted. */
 bool fr_mesh_open_buckets(struct fr_real *real, struct fr_mesh_state *mesh);
+void fr_mesh_close_buckets(struct fr_mesh_state *mesh);
 /** In slot @p slot the chunk's units from @p unit on have made their gradients. */
 fr_status fr_mesh_send_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
                                struct fr_mesh_chunk *c, int64_t slot, int unit);

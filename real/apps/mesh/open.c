@@ -264,9 +264,10 @@ static void share_table(const struct fr_real_case *run, struct fr_mesh_state *me
 static fr_status open_tied(struct fr_real *real, struct fr_mesh_state *mesh) {
     const struct fr_plan *plan = real->run->plan;
     struct fr_mesh_chunk *tail = &mesh->chunk[mesh->n_chunks - 1];
-    const struct fr_unit *u = mesh->chunk[0].first ? mesh->chunk[0].unit
-                              : tail->last         ? &tail->unit[tail->n_units - 1]
-                                                   : NULL;
+    const struct fr_unit *u = !fr_mesh_has_common(real) ? NULL
+                              : mesh->chunk[0].first    ? mesh->chunk[0].unit
+                              : tail->last              ? &tail->unit[tail->n_units - 1]
+                                                        : NULL;
     bool fused = fr_mesh_fused(real->run), whole = plan->method->branches;
     int replica = fused ? 0 : real->dp_rank, part = fused && whole ? 0 : real->tp_rank;
     if (!real->run->workload->transformer.tied || fr_plan_last_stage(plan) == 0) return FR_OK;
@@ -297,9 +298,13 @@ static bool open_chunks(struct fr_real *real, struct fr_mesh_state *mesh,
     mesh->cut = cut_of(chain, &first);
     mesh->chunk = fr_calloc((size_t)mesh->n_chunks, sizeof *mesh->chunk);
     bool whole = mesh->chunk;
-    for (int c = 0; whole && c < mesh->n_chunks; c++)
+    int before = 0;
+    for (int c = 0; whole && c < mesh->n_chunks; c++) {
+        mesh->chunk[c].before = before;
         whole = open_chunk(real, mesh, fr_mesh_number(real, mesh, c), chain, offset,
                            &mesh->chunk[c]);
+        before += mesh->chunk[c].n_units;
+    }
     return whole && open_shared(real, mesh) && open_codecs(real, mesh);
 }
 
@@ -327,11 +332,12 @@ fr_status fr_mesh_open(struct fr_real *real) {
     real->state = mesh;
     if (!mesh) return fr_fail(real->err, FR_ERR_NOMEM, NULL, "the program's state");
     mesh->ends = MPI_COMM_NULL;
+    real->gathers = plan->zero == 3 || (plan->zero > 0 && plan->overlap);
     mesh->stages = (int)plan->pp;
     mesh->stage = real->pp_rank;
     mesh->n_chunks = (int)plan->chunks;
     mesh->n_micro = (int)fr_mesh_micro_batches(real->run);
-    mesh->columns = (int)fr_mesh_columns(real->run);
+    mesh->columns = fr_mesh_has_common(real) ? (int)fr_mesh_columns(real->run) : 0;
     FR_TRY(open_order(plan, mesh, real->err));
     fr_status status = fr_chain_make(real->run, &chain, real->err);
     if (status == FR_OK) status = open_chain(real, mesh, &chain);
@@ -356,11 +362,30 @@ void fr_mesh_close(struct fr_real *real) {
     for (int c = 0; mesh->chunk && c < mesh->n_chunks; c++) close_chunk(mesh, &mesh->chunk[c]);
     if (mesh->ends != MPI_COMM_NULL) MPI_Comm_free(&mesh->ends);
     for (int i = 0; i < mesh->n_coded; i++) fr_real_codec_close(&mesh->coded[i].codec);
-    void *const owned[] = {
-        mesh->chunk,    mesh->slots,   mesh->out.buffer, mesh->out.request, mesh->d[0],
-        mesh->d[1],     mesh->scratch, mesh->packet,     mesh->part,        mesh->parts,
-        mesh->batch,    mesh->bucket,  mesh->coded,      mesh->factors,     mesh->gathered,
-        mesh->partials, mesh->inputs,  mesh->targets,    mesh->reads,       mesh->before_reads,
-        mesh->shares,   mesh->pairs,   mesh->share,      mesh->scattered,   mesh};
+    fr_mesh_close_share(mesh);
+    fr_mesh_close_buckets(mesh);
+    void *const owned[] = {mesh->chunk,
+                           mesh->slots,
+                           mesh->out.buffer,
+                           mesh->out.request,
+                           mesh->d[0],
+                           mesh->d[1],
+                           mesh->scratch,
+                           mesh->packet,
+                           mesh->part,
+                           mesh->parts,
+                           mesh->batch,
+                           mesh->coded,
+                           mesh->factors,
+                           mesh->gathered,
+                           mesh->partials,
+                           mesh->inputs,
+                           mesh->targets,
+                           mesh->reads,
+                           mesh->before_reads,
+                           mesh->shares,
+                           mesh->pairs,
+                           mesh->share,
+                           mesh};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }

@@ -11,10 +11,13 @@ fr_status fr_mesh_forward(struct fr_real *real, struct fr_mesh_state *mesh,
     else
         FR_TRY(fr_mesh_receive(real, mesh, c, m, micro->saved[0].x));
     FR_REAL_TRY(real, MPI_Wait(&micro->sent, MPI_STATUS_IGNORE)); /* of the iteration before */
+    FR_TRY(fr_mesh_gather_begin(real, mesh, c, 0));
     for (int i = 0; i < c->n_units; i++) {
         void *next = i + 1 < c->n_units ? micro->saved[i + 1].x : micro->top;
+        FR_TRY(fr_mesh_gather_next(real, mesh, c, i, i + 1));
         FR_TRY(c->unit[i].kind->forward(real, &c->unit[i], &micro->saved[i], next));
     }
+    c->whole = true;
     return c->last ? FR_OK : fr_mesh_send(real, mesh, c, m);
 }
 
@@ -26,6 +29,14 @@ static fr_status begin_backward(struct fr_real *real, struct fr_mesh_state *mesh
     return fr_mesh_receive_gradient(real, mesh, c, m, *dy);
 }
 
+/* A unit's gradients, added up by now: to replicas once all micro-batches are in, or to their owners. */
+static fr_status send_made(struct fr_real *real, struct fr_mesh_state *mesh,
+                           struct fr_mesh_chunk *c, const struct fr_slot *slot, int i) {
+    c->unit[i].kind->weight(real, &c->unit[i], &c->micro[slot->micro].saved[i]);
+    if (real->run->plan->zero >= 2) return fr_mesh_scatter_begin(real, mesh, c, i, 1);
+    return fr_mesh_send_buckets(real, mesh, c, slot - mesh->slots, i);
+}
+
 /* The first unit's goes to the outbox, unless nobody asks for it or a part of it is copied there. */
 static fr_status backward(struct fr_real *real, struct fr_mesh_state *mesh,
                           const struct fr_slot *slot) {
@@ -35,41 +46,34 @@ static fr_status backward(struct fr_real *real, struct fr_mesh_state *mesh,
     int at = -1;
     FR_TRY(begin_backward(real, mesh, c, slot->micro, &dy));
     if (!c->first) FR_TRY(fr_mesh_outgoing(real, mesh, &at, &outgoing));
+    FR_TRY(fr_mesh_gather_begin(real, mesh, c, c->n_units - 1));
     for (int i = c->n_units - 1; i >= 0; i--) {
         struct fr_unit *u = &c->unit[i];
+        FR_TRY(fr_mesh_gather_next(real, mesh, c, i, i - 1));
         void *dx = mesh->d[dy == mesh->d[0]];
         if (i == 0 && outgoing && mesh->cut != FR_MESH_COLUMNS) dx = outgoing;
         FR_TRY(u->kind->input(real, u, &micro->saved[i], dy, dx));
-        if (!mesh->splits) {
-            u->kind->weight(real, u, &micro->saved[i]);
-            FR_TRY(fr_mesh_send_buckets(real, mesh, c, slot - mesh->slots, i));
-        }
+        if (!mesh->splits) FR_TRY(send_made(real, mesh, c, slot, i));
         dy = dx;
     }
+    if (real->run->plan->zero >= 2) FR_TRY(fr_mesh_scatter_end(real, mesh));
     return c->first ? FR_OK : fr_mesh_send_gradient(real, mesh, c, slot->micro, at, dy);
 }
 
 static fr_status weight(struct fr_real *real, struct fr_mesh_state *mesh,
                         const struct fr_slot *slot) {
     struct fr_mesh_chunk *c = &mesh->chunk[slot->chunk];
-    for (int i = c->n_units - 1; i >= 0; i--) {
-        c->unit[i].kind->weight(real, &c->unit[i], &c->micro[slot->micro].saved[i]);
-        FR_TRY(fr_mesh_send_buckets(real, mesh, c, slot - mesh->slots, i));
-    }
-    return FR_OK;
+    for (int i = c->n_units - 1; i >= 0; i--) FR_TRY(send_made(real, mesh, c, slot, i));
+    return real->run->plan->zero >= 2 ? fr_mesh_scatter_end(real, mesh) : FR_OK;
 }
 
 static fr_status run_slot(struct fr_real *real, struct fr_mesh_state *mesh,
                           const struct fr_slot *slot) {
     mesh->slot = slot - mesh->slots;
-    if (slot->kind != FR_SLOT_WEIGHT)
-        FR_TRY(fr_mesh_gather_parameters(real, mesh, slot->chunk));
     if (slot->kind == FR_SLOT_FORWARD)
         return fr_mesh_forward(real, mesh, &mesh->chunk[slot->chunk], slot->micro);
-    if (slot->kind == FR_SLOT_BACKWARD) FR_TRY(backward(real, mesh, slot));
-    if (slot->kind == FR_SLOT_WEIGHT) FR_TRY(weight(real, mesh, slot));
-    bool made = !mesh->splits || slot->kind == FR_SLOT_WEIGHT; /* all of its gradients */
-    return made ? fr_mesh_scatter_gradients(real, mesh, slot->chunk) : FR_OK;
+    return slot->kind == FR_SLOT_BACKWARD ? backward(real, mesh, slot)
+                                          : weight(real, mesh, slot);
 }
 
 static void begin(struct fr_real *real, struct fr_unit *u) {
@@ -92,5 +96,6 @@ fr_status fr_mesh_gradients(struct fr_real *real, double *loss) {
     FR_TRY(fr_mesh_join_shares(real, mesh));
     fr_mesh_put_share(real, mesh);
     FR_TRY(fr_mesh_add_partials(real, mesh));
+    for (int c = 0; c < mesh->n_chunks; c++) mesh->chunk[c].whole = false;
     return fr_mesh_reduce(real, mesh);
 }

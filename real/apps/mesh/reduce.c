@@ -21,7 +21,9 @@
 
 static int copies_of(const struct fr_real *real, int holder) {
     int replicas = (int)fr_plan_replicas(real->run->plan);
-    return holder == FR_HELD_BY_STAGE ? replicas * (int)real->run->plan->tp : replicas;
+    if (holder == FR_HELD_BY_REPLICAS) return replicas;
+    if (!fr_mesh_has_common(real)) return 1; /* never touched */
+    return real->run->plan->common_subgrid ? replicas : replicas * (int)real->run->plan->tp;
 }
 
 /* Who holds what is at @p at in the block. */
@@ -99,7 +101,7 @@ static size_t packets_B(const struct fr_real *real, const struct fr_mesh_state *
 
 /* Is the table of this rank's end reduced by itself, fused, or divided by itself? */
 static bool is_apart(const struct fr_real *real, const struct fr_mesh_state *mesh) {
-    return mesh->tied && (fr_mesh_fused(real->run) || real->run->plan->zero >= 2);
+    return mesh->tied && (fr_mesh_fused(real->run) || fr_mesh_by_unit(real->run->plan));
 }
 
 /* Values of a unit that @p holder have, and where their gradients are. */
@@ -136,11 +138,12 @@ static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh, const st
 
 static bool open_held(struct fr_real *real, struct fr_mesh_state *mesh, int holder,
                       struct fr_unit_matrix *all, int n) {
-    bool coded = fr_plan_gradient_rank(real->run->plan, mesh->stage) > 0;
+    bool coded = fr_plan_gradient_rank(real->run->plan, mesh->stage) > 0,
+         by_unit = fr_mesh_by_unit(real->run->plan);
     for (int c = 0; c < mesh->n_chunks; c++)
         for (int i = 0; i < mesh->chunk[c].n_units; i++) {
             const struct fr_unit *u = &mesh->chunk[c].unit[i];
-            add_batch(real, mesh, u, fr_mesh_pieces(real, mesh) > 1 ? c : 0, holder);
+            add_batch(real, mesh, u, by_unit ? mesh->chunk[c].before + i : 0, holder);
             if (coded && !open_unit(real, mesh, u, holder, all, n)) return false;
             mesh->batch[mesh->n_batches - 1].coded_to = mesh->n_coded;
         }
@@ -204,9 +207,9 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
     whole = whole && divide_alone(real, mesh, &d);
     if (whole && is_apart(real, mesh)) {
         int holder = parts ? FR_HELD_BY_STAGE : FR_HELD_BY_REPLICAS;
-        int part = plan->zero >= 2
-                       ? fr_division_part_of(mesh->n_chunks, holder, FR_DIVISION_SCATTERED)
-                       : fr_division_part_of(0, holder, FR_DIVISION_WHOLE);
+        int part = fr_division_part_of(pieces - 1, holder,
+                                       fr_mesh_fused(real->run) ? FR_DIVISION_WHOLE
+                                                                : FR_DIVISION_SCATTERED);
         whole = fr_division_add(&d, part, place_of(real, mesh->tied), mesh->n_tied);
     }
     fr_division_free(&real->division);
@@ -218,9 +221,11 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
 static int64_t scatter_scratch(const struct fr_real *real) {
     int64_t capacity = 0;
     for (int h = 0; real->division.part && h < FR_HOLDERS; h++)
-        capacity =
-            most(capacity,
-                 real->division.part[fr_division_part_of(0, h, FR_DIVISION_SCATTERED)].share);
+        capacity = most(
+            capacity,
+            real->division
+                .part[fr_division_part_of(real->division.pieces - 1, h, FR_DIVISION_SCATTERED)]
+                .share);
     return real->run->plan->zero == 1 ? capacity : 0;
 }
 
@@ -370,7 +375,7 @@ static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
                               const struct fr_mesh_batch *batch) {
     size_t n_q = 0;
     if (batch->coded_from == batch->coded_to) {
-        bool sent = mesh->bucket != NULL; /* beside the last pass */
+        bool sent = mesh->bucketed; /* beside the last pass */
         if (sent || fr_real_divided(real, batch->holder) || batch->n == 0) return FR_OK;
         return fr_real_all_reduce(real, fr_shares_comm(real, batch->holder), batch->at,
                                   batch->n);
@@ -382,12 +387,13 @@ static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
     return FR_OK;
 }
 
-/* To each its share; ends of a tied embedding have been added up before. */
+/* To each its share, of the one piece, or of a tied table that is one; its ends have been added up before. */
 static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh, int holder) {
-    int part = fr_division_part_of(0, holder, FR_DIVISION_SCATTERED);
+    int piece = real->division.pieces - 1,
+        part = fr_division_part_of(piece, holder, FR_DIVISION_SCATTERED);
     if (!fr_real_divided(real, holder) || real->division.part[part].share == 0) return FR_OK;
-    FR_TRY(fr_shares_scatter(real, 0, holder, mesh->factors));
-    fr_shares_put(real, 0, holder, mesh->factors);
+    FR_TRY(fr_shares_scatter(real, piece, holder, mesh->factors));
+    fr_shares_put(real, piece, holder, mesh->factors);
     return FR_OK;
 }
 
@@ -400,7 +406,9 @@ fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh) {
     for (int i = mesh->n_batches - 1; i >= 0; i--)
         FR_TRY(reduce_batch(real, mesh, &mesh->batch[i]));
     FR_TRY(join_ends(real, mesh));
-    bool scatters = fr_mesh_share(real) == 0; /* else it has been */
+    /* Else it has been, but for a table that waits for its other end. */
+    bool by_unit = fr_mesh_by_unit(real->run->plan),
+         scatters = fr_mesh_share(real) == 0 && (!by_unit || mesh->tied);
     for (int h = 0; scatters && h < FR_HOLDERS; h++) FR_TRY(scatter(real, mesh, h));
     return FR_OK;
 }

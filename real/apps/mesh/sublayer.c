@@ -30,18 +30,23 @@ static struct fr_subgrid group_of(const struct fr_sublayer_pass *p) {
     return (struct fr_subgrid){.g = p->s.ranks,
                                .subgrid = p->s.rank,
                                .group = p->real->tp,
+                               .c_sub = p->u->run->plan->common_subgrid,
                                .gather_all = p->u->run->plan->gather_all,
                                .buffer = p->scratch.packed};
+}
+/* Tokens that the collective states: a rank's own, or with cSub all of the group's. */
+static int shared_tokens(const struct fr_sublayer_pass *p) {
+    return p->u->run->plan->common_subgrid ? p->u->group_columns : p->s.n;
 }
 static fr_status spread(const struct fr_sublayer_pass *p, bool slices, int values,
                         const void *x, void *y) {
     const struct fr_subgrid group = group_of(p);
-    return fr_subgrid_spread(p->real, &group, slices, values, p->s.n, x, y);
+    return fr_subgrid_spread(p->real, &group, slices, values, shared_tokens(p), x, y);
 }
 static fr_status collect(const struct fr_sublayer_pass *p, bool slices, int values, void *y,
                          void *x) {
     const struct fr_subgrid group = group_of(p);
-    return fr_subgrid_collect(p->real, &group, slices, values, p->s.n, y, x);
+    return fr_subgrid_collect(p->real, &group, slices, values, shared_tokens(p), y, x);
 }
 
 /* Third @p part of queries, keys and values: @p values of each, of @p tokens. */

@@ -41,6 +41,7 @@ struct fr_unit {
     int in, out;         /**< features of x, and of the next unit's, on this rank */
     int rows;            /**< outputs that this rank computes */
     int columns;         /**< of a micro-batch */
+    int group_columns;   /**< of sub-grids those of all tp ranks together */
     bool splits;         /**< weight may come after other micro-batches' input */
     void *w, *g;         /**< parameters and their gradients, n of each */
     void *own_w, *own_g; /**< where they are in two parts, the second one's */

@@ -1,16 +1,19 @@
 /* Ranks that hold the same parameters also divide gradients and parameters (zero 2 and 3).
  *
- * After every micro-batch a reduce-scatter takes its gradients to the ranks that update them.
- * With zero 3 all parameters are gathered for every pass from the ranks that have them.  A rank's
- * gradients are those of one micro-batch; its share of the sum is apart.  Gradients that nobody
- * else holds stay in the block.
+ * They go unit by unit beside the passes, as FSDP has it.  With zero 3 all parameters of the next unit are
+ * gathered while a unit runs, forward and backward; the first one's gather has nothing beside it.  A unit's gradients
+ * of a micro-batch go to the ranks that update them while the units before it run backward.  With
+ * `zero_ranks` an all-reduce over groups follows, beside one unit more.  The pass ends once all have arrived.
  *
- * A stage goes at once, where PyTorch and Megatron go layer by layer: the bytes are the same, and
- * nothing runs beside them. */
+ * A rank's gradients are those of one micro-batch; its share of the sum is apart.  Gradients that nobody
+ * else holds stay in the block. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "real/apps/division.h"
 #include "real/apps/mesh/mesh.h"
+
+enum { FLIGHTS = FR_HOLDERS + 1, TABLE = FR_HOLDERS };
 
 /* Values of a rank's share of a piece that @p holder scatter. */
 static int64_t scattered(const struct fr_real *real, int piece, int holder) {
@@ -32,27 +35,61 @@ int64_t fr_mesh_share(const struct fr_real *real) {
 
 int fr_mesh_pieces(const struct fr_real *real, const struct fr_mesh_state *mesh) {
     const struct fr_plan *plan = real->run->plan;
+    const struct fr_mesh_chunk *last = &mesh->chunk[mesh->n_chunks - 1];
     bool tied = real->run->workload->transformer.tied && fr_plan_last_stage(plan) > 0;
-    return plan->zero >= 2 ? mesh->n_chunks + tied : 1;
+    return fr_mesh_by_unit(plan) ? last->before + last->n_units + tied : 1;
 }
 
-/* The piece after a chunk's own that its passes need: the tied table, of the network's ends.  @return the number of
- * pieces where there is none */
-static int table_of(const struct fr_real *real, const struct fr_mesh_state *mesh, int chunk) {
-    bool end = mesh->chunk[chunk].first || mesh->chunk[chunk].last;
-    return mesh->tied && end ? mesh->n_chunks : real->division.pieces;
-}
-
-static size_t place_of(const struct fr_real *real, int piece) {
+/* Where the share of what @p holder scatter of a piece begins. */
+static size_t place_of(const struct fr_real *real, int piece, int holder) {
     size_t at = 0;
     for (int i = 0; i < piece; i++) at += (size_t)scattered_of(real, i);
+    for (int h = 0; h < holder; h++) at += (size_t)scattered(real, piece, h);
     return at;
 }
 
-bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh) {
-    const struct fr_real_buffer all[] = {{&mesh->share, fr_mesh_share(real)},
-                                         {&mesh->scattered, fr_mesh_share(real)}};
+/* ---- capacity ------------------------------------------------------------------------------------ */
+
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* For the largest piece that flight @p i carries, or a bucket of several; a table is the last piece. */
+static bool open_flight(const struct fr_real *real, int i, bool scatters,
+                        struct fr_shares_flight *f) {
+    const struct fr_division *d = &real->division;
+    int holder = i < FR_HOLDERS                 ? i
+                 : real->stage != MPI_COMM_NULL ? FR_HELD_BY_STAGE
+                                                : FR_HELD_BY_REPLICAS;
+    int64_t n = 0;
+    bool bucket = scatters && real->run->plan->zero == 1;
+    for (int piece = i == TABLE ? d->pieces - 1 : 0; piece < d->pieces; piece++)
+        n = bucket ? n + fr_shares_owned(d, piece, holder)
+                   : most(n, fr_shares_owned(d, piece, holder));
+    if (d->holders[holder] <= 1) n = 0;
+    *f = (struct fr_shares_flight){.holder = holder, .request = MPI_REQUEST_NULL};
+    const struct fr_real_buffer all[] = {{&f->packed, n * d->holders[holder]},
+                                         {&f->own, scatters ? n * d->holders[holder] : 0}};
     return fr_real_alloc_all(real->k, all, sizeof all / sizeof *all);
+}
+
+bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh) {
+    bool whole = true;
+    if (!fr_mesh_by_unit(real->run->plan)) return true;
+    for (int i = 0; i < FLIGHTS; i++)
+        whole = open_flight(real, i, false, &mesh->gathers.each[i]) &&
+                open_flight(real, i, true, &mesh->scatters[0].each[i]) &&
+                open_flight(real, i, true, &mesh->scatters[1].each[i]) && whole;
+    mesh->share = fr_real_alloc(real->k, fr_mesh_share(real));
+    return whole && mesh->share;
+}
+
+void fr_mesh_close_share(struct fr_mesh_state *mesh) {
+    struct fr_mesh_flights *const all[] = {&mesh->gathers, &mesh->scatters[0],
+                                           &mesh->scatters[1]};
+    for (int i = 0; i < 3 * FLIGHTS; i++) {
+        struct fr_shares_flight *f = &all[i / FLIGHTS]->each[i % FLIGHTS];
+        free(f->packed);
+        free(f->own);
+    }
 }
 
 void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh) {
@@ -60,12 +97,42 @@ void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh) {
     if (n > 0) FR_COMPUTE(real, memset(mesh->share, 0, n * real->k->size_B));
 }
 
-fr_status fr_mesh_gather_parameters(struct fr_real *real, const struct fr_mesh_state *mesh,
-                                    int chunk) {
-    int table = table_of(real, mesh, chunk);
-    if (real->run->plan->zero < 3) return FR_OK;
-    FR_TRY(fr_shares_gather_piece(real, chunk));
-    return table < real->division.pieces ? fr_shares_gather_piece(real, table) : FR_OK;
+/* ---- flights of a unit --------------------------------------------------------------------------- */
+
+/* What flight @p i of a unit carries: its own piece, or a tied table that it has.  @return false: nothing */
+static bool load(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                 const struct fr_mesh_chunk *c, int unit, int i, struct fr_shares_flight *f) {
+    bool table = i == TABLE;
+    if (table && !(mesh->tied && c->unit[unit].d_table == mesh->tied)) return false;
+    f->piece = table ? real->division.pieces - 1 : c->before + unit;
+    f->n_pieces = 1;
+    return fr_real_divided(real, f->holder) &&
+           fr_shares_owned(&real->division, f->piece, f->holder) > 0;
+}
+
+/* In every pass, or in the first one after an update. */
+static bool gathers(const struct fr_real *real, const struct fr_mesh_chunk *c) {
+    return real->gathers && (real->run->plan->zero == 3 || !c->whole);
+}
+
+fr_status fr_mesh_gather_begin(struct fr_real *real, struct fr_mesh_state *mesh,
+                               const struct fr_mesh_chunk *c, int i) {
+    if (!gathers(real, c) || i < 0 || i >= c->n_units) return FR_OK;
+    for (int j = 0; j < FLIGHTS; j++) {
+        struct fr_shares_flight *f = &mesh->gathers.each[j];
+        if (load(real, mesh, c, i, j, f)) FR_TRY(fr_shares_gather_begin(real, f));
+    }
+    return FR_OK;
+}
+
+fr_status fr_mesh_gather_next(struct fr_real *real, struct fr_mesh_state *mesh,
+                              const struct fr_mesh_chunk *c, int i, int next) {
+    if (!gathers(real, c)) return FR_OK;
+    for (int j = 0; j < FLIGHTS; j++) {
+        struct fr_shares_flight *f = &mesh->gathers.each[j];
+        if (load(real, mesh, c, i, j, f)) FR_TRY(fr_shares_gather_end(real, f));
+    }
+    return fr_mesh_gather_begin(real, mesh, c, next);
 }
 
 /* Clear a piece's gradients that @p holder have. */
@@ -78,34 +145,79 @@ static void clear(struct fr_real *real, int piece, int holder) {
     }
 }
 
-/* Add a piece to where it begins in the share. */
-static fr_status scatter_piece(struct fr_real *real, struct fr_mesh_state *mesh, int piece) {
+/* To each piece's place in the block, or added to the share of an iteration. */
+static void put(struct fr_real *real, struct fr_mesh_state *mesh,
+                const struct fr_shares_flight *f) {
     const struct fr_kernels *k = real->k;
-    size_t at = place_of(real, piece);
-    for (int h = 0; h < FR_HOLDERS; h++) {
-        size_t n = (size_t)scattered(real, piece, h);
-        if (n == 0) continue;
-        FR_TRY(fr_shares_scatter(real, piece, h, mesh->scattered));
-        FR_COMPUTE(real, k->add(n, mesh->scattered, fr_at(k, mesh->share, at)));
-        clear(real, piece, h);
+    size_t at = 0;
+    for (int i = 0; i < f->n_pieces; i++) {
+        int piece = f->piece + i;
+        size_t n = (size_t)scattered(real, piece, f->holder);
+        void *own = fr_at(k, f->own, at);
+        if (real->run->plan->zero == 1)
+            fr_shares_put(real, piece, f->holder, own);
+        else
+            FR_COMPUTE(real,
+                       k->add(n, own, fr_at(k, mesh->share, place_of(real, piece, f->holder))));
         at += n;
     }
+}
+
+/* A flight that has landed: on to its second leg, or into the share. */
+static fr_status land(struct fr_real *real, struct fr_mesh_state *mesh, bool last_leg,
+                      struct fr_shares_flight *f) {
+    if (f->request == MPI_REQUEST_NULL) return FR_OK;
+    FR_TRY(last_leg ? fr_real_wait(real, &f->request) : fr_shares_scatter_end(real, f));
+    if (!last_leg && real->across[f->holder] != MPI_COMM_NULL)
+        return fr_shares_across_begin(real, f);
+    put(real, mesh, f);
     return FR_OK;
 }
 
-fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh,
-                                    int chunk) {
-    int table = table_of(real, mesh, chunk);
-    if (fr_mesh_share(real) == 0) return FR_OK;
-    FR_TRY(scatter_piece(real, mesh, chunk));
-    return table < real->division.pieces ? scatter_piece(real, mesh, table) : FR_OK;
+/* The next leg of a unit's flights, until they have landed. */
+static fr_status advance(struct fr_real *real, struct fr_mesh_state *mesh,
+                         struct fr_mesh_flights *all) {
+    bool last_leg = all->leg == FR_MESH_ACROSS;
+    if (all->leg == FR_MESH_LANDED) return FR_OK;
+    for (int j = 0; j < FLIGHTS; j++) FR_TRY(land(real, mesh, last_leg, &all->each[j]));
+    all->leg = last_leg ? FR_MESH_LANDED : FR_MESH_ACROSS;
+    return FR_OK;
 }
 
+fr_status fr_mesh_scatter_begin(struct fr_real *real, struct fr_mesh_state *mesh,
+                                const struct fr_mesh_chunk *c, int i, int n) {
+    int turn = mesh->n_scatters++ % 2;
+    struct fr_mesh_flights *own = &mesh->scatters[turn], *other = &mesh->scatters[1 - turn];
+    FR_TRY(advance(real, mesh, other));
+    FR_TRY(advance(real, mesh, own));
+    for (int j = 0; j < FLIGHTS; j++) {
+        struct fr_shares_flight *f = &own->each[j];
+        if (j == TABLE && real->run->plan->zero == 1) continue; /* once its ends have joined */
+        bool any = load(real, mesh, c, i, j, f);
+        if (j != TABLE) f->n_pieces = n;
+        if (j != TABLE && fr_real_divided(real, f->holder))
+            any = fr_shares_scattered(&real->division, f) > 0;
+        if (!any) continue;
+        FR_TRY(fr_shares_scatter_begin(real, f));
+        for (int p = 0; p < f->n_pieces; p++) clear(real, f->piece + p, f->holder);
+    }
+    own->leg = FR_MESH_FIRST_LEG;
+    return FR_OK;
+}
+
+fr_status fr_mesh_scatter_end(struct fr_real *real, struct fr_mesh_state *mesh) {
+    for (int leg = 0; leg < 2; leg++)
+        for (int i = 0; i < 2; i++) FR_TRY(advance(real, mesh, &mesh->scatters[i]));
+    return FR_OK;
+}
+
+/* ---- at the end of an iteration ------------------------------------------------------------------ */
+
 fr_status fr_mesh_join_shares(struct fr_real *real, struct fr_mesh_state *mesh) {
-    int table = mesh->n_chunks;
+    int table = real->division.pieces - 1;
     if (fr_mesh_share(real) == 0 || !mesh->tied) return FR_OK;
     return fr_real_all_reduce(real, mesh->ends,
-                              fr_at(real->k, mesh->share, place_of(real, table)),
+                              fr_at(real->k, mesh->share, place_of(real, table, 0)),
                               scattered_of(real, table));
 }
 

@@ -16,6 +16,8 @@ struct layout {
     cudaDataType_t type;
     uint64_t rows, columns;
     int64_t stride;
+    int32_t batch; /* equal ones, `apart` values from one to the next */
+    int64_t apart;
 };
 struct how {
     cublasComputeType_t sum;
@@ -87,7 +89,7 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDa
     MAY_FAIL();
     if (stride < (int64_t)rows) return INVALID_VALUE;
     struct layout *made = calloc(1, sizeof *made);
-    *made = (struct layout){type, rows, columns, stride};
+    *made = (struct layout){type, rows, columns, stride, 1, 0};
     *layout = made;
     return 0;
 }
@@ -95,6 +97,20 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDa
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
     MAY_FAIL();
     free(layout);
+    return 0;
+}
+
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t of,
+                                                cublasLtMatrixLayoutAttribute_t which,
+                                                const void *value, size_t size_B) {
+    struct layout *layout = of;
+    MAY_FAIL();
+    if (which == FR_BLAS_LAYOUT_BATCH && size_B == sizeof layout->batch)
+        memcpy(&layout->batch, value, size_B);
+    else if (which == FR_BLAS_LAYOUT_STRIDE && size_B == sizeof layout->apart)
+        memcpy(&layout->apart, value, size_B);
+    else
+        return INVALID_VALUE;
     return 0;
 }
 
@@ -132,14 +148,26 @@ static int measure(const struct how *how, const struct layout *a, const struct l
     return inner == s->k && c->rows == s->m && c->columns == s->n;
 }
 
+static int is_whole(const struct layout *x, int32_t batch) {
+    return x->batch == batch && (batch == 1 || x->apart == (int64_t)(x->rows * x->columns));
+}
+
+/* Scales of an operand's blocks: 16 values of fp4; of fp8 on Hopper squares of weights and rows of 128 tokens. */
+static int has_scales(const struct how *how, const struct layout *a) {
+    if (a->type == FR_BLAS_REAL_E2M1)
+        return how->mode[0] == FR_BLAS_SCALE_OF_16 && how->mode[1] == FR_BLAS_SCALE_OF_16;
+    if (!how->mode[0] && !how->mode[1]) return 1;
+    return how->mode[0] == FR_BLAS_SCALE_OF_SQUARE && how->mode[1] == FR_BLAS_SCALE_OF_128;
+}
+
 /* There is one layout at 8 bits and at 4, with scales that are aligned, as on Hopper and Blackwell. */
 static cublasStatus_t check(const struct how *how, const struct layout *a,
                             const struct layout *b, const struct layout *c, struct sizes *s) {
     if (!measure(how, a, b, c, s)) return INVALID_VALUE;
-    bool blocks = a->type == FR_BLAS_REAL_E2M1;
-    if (a->type != FR_BLAS_REAL_E4M3 && !blocks) return 0;
-    if (blocks && (how->mode[0] != FR_BLAS_SCALE_OF_16 || how->mode[1] != FR_BLAS_SCALE_OF_16))
-        return FR_BLAS_NOT_SUPPORTED;
+    if (!is_whole(a, a->batch) || !is_whole(b, a->batch) || !is_whole(c, a->batch))
+        return INVALID_VALUE;
+    if (a->type != FR_BLAS_REAL_E4M3 && a->type != FR_BLAS_REAL_E2M1) return 0;
+    if (!has_scales(how, a)) return FR_BLAS_NOT_SUPPORTED;
     int aligned =
         how->scale[0] && how->scale[1] && how->scale[0] % 16 == 0 && how->scale[1] % 16 == 0;
     return how->transposed[0] && !how->transposed[1] && aligned ? 0 : FR_BLAS_NOT_SUPPORTED;
@@ -172,6 +200,14 @@ static double rate_of(const struct how *how, const struct layout *a) {
                                             : FAKE_PEAK;
 }
 
+static double operand_value_B(const struct layout *a) {
+    return a->type == FR_BLAS_REAL_E2M1   ? 0.5
+           : a->type == FR_BLAS_REAL_E4M3 ? 1
+           : a->type == FR_BLAS_REAL_FP32 ? 4
+           : a->type == FR_BLAS_REAL_FP64 ? 8
+                                          : 2;
+}
+
 #ifndef FAKE_OLD
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
                               const void *alpha, const void *a, cublasLtMatrixLayout_t a_layout,
@@ -195,9 +231,14 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     double value_B = result->type == FR_BLAS_REAL_FP32   ? 4
                      : result->type == FR_BLAS_REAL_FP64 ? 8
                                                          : 2;
-    double time_s = flop / (FAKE_EFFICIENCY * rate_of(desc, first)) *
-                    (1 + FAKE_TAIL * FAKE_UNITS / all) * slow;
-    fake_spend(time_s + (double)s.m * (double)s.n * value_B / FAKE_MEMORY, FAKE_PRODUCT);
+    double batch = first->batch, at_once = batch > 1 ? FAKE_GROUPED : 1;
+    double time_s =
+        flop / (at_once * FAKE_EFFICIENCY * rate_of(desc, first)) *
+        (1 + FAKE_TAIL * FAKE_UNITS / (batch * all)) * slow *
+        (((struct how *)desc)->mode[0] == FR_BLAS_SCALE_OF_SQUARE ? FAKE_BLOCKS : 1);
+    double moved_B = (double)s.m * (double)s.n * value_B, operand_B = operand_value_B(first);
+    if (batch > 1) moved_B += (double)s.m * (double)s.k * operand_B;
+    fake_spend(batch * (time_s + moved_B / FAKE_MEMORY), FAKE_PRODUCT);
     return 0;
 }
 #endif

@@ -15,6 +15,9 @@
  *  Laws:
  *      product   2 m' n' k (1 + TAIL units / tiles) / (EFFICIENCY peak) + result / MEMORY, in whole tiles of 128;
  *                misaligned rows MISALIGNED times as long
+ *                several at once are one call, whose waves count all tiles, at GROUPED of the rate; each reads its own
+ *                second operand besides
+ *                fp8 with scales of blocks takes BLOCKS times as long
  *      traffic   LAUNCH + bytes / MEMORY, from the cache CACHE_TIMES as fast
  *      kernel    LAUNCH, of a graph GRAPH
  *      copy      COPY + bytes / LINK, of pages that are not pinned PAGED times as long
@@ -22,6 +25,7 @@
  *                times as long; backward 2.5 times the flop at BACKWARD of the rate
  *      NCCL      NCCL_S + peers HOP_S + bytes over a link / NVLINK, or RAIL where ranks are on several nodes; a product beside
  *                it loses INTERFERENCE of the time that both run
+ *                it notes its choice, TREE LL up to 64 KB and RING SIMPLE beyond, which takes NOTED_S, while NCCL_DEBUG says so
  *      power     by what was done last: IDLE, BUSY, COPYING
  */
 #ifndef FR_TESTS_CALIBRATE_FAKE_CUDA_FAKE_H
@@ -34,6 +38,8 @@
 #define FAKE_EFFICIENCY 0.61
 #define FAKE_TAIL 0.25
 #define FAKE_MISALIGNED 1.15
+#define FAKE_GROUPED 0.83
+#define FAKE_BLOCKS 1.09
 #define FAKE_UNITS 132
 #define FAKE_MEMORY 3.1e12
 #define FAKE_CACHE_TIMES 1.8
@@ -49,6 +55,8 @@
 #define FAKE_EXPONENTIALS 80
 #define FAKE_NCCL_S 9e-6
 #define FAKE_HOP_S 1.1e-6
+#define FAKE_NOTED_S 7e-6
+#define FAKE_TREE_B 65536
 #define FAKE_NVLINK 371e9
 #define FAKE_RAIL 46e9
 #define FAKE_INTERFERENCE 0.17

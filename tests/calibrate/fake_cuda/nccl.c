@@ -34,6 +34,40 @@ static struct {
         if (code_) return code_;                                                               \
     } while (0)
 
+/* As NCCL does: the environment counts at the first call, and again after a reset; rank 0 alone notes. */
+static struct {
+    int known;
+    FILE *file;
+} debug;
+
+void ncclResetDebugInit(void);
+void ncclResetDebugInit(void) {
+    if (debug.file) fclose(debug.file);
+    debug.known = 0;
+    debug.file = NULL;
+}
+
+static int is_noting(void) {
+    const char *level = getenv("NCCL_DEBUG"), *of = getenv("NCCL_DEBUG_SUBSYS"),
+               *file = getenv("NCCL_DEBUG_FILE");
+    if (!debug.known && level && of && file && !strcmp(level, "INFO") && !strcmp(of, "TUNING"))
+        debug.file = fopen(file, "we");
+    debug.known = 1;
+    return debug.file != NULL;
+}
+
+static void note(ncclComm_t comm, CUstream stream, const char *call, size_t bytes) {
+    int small = bytes <= FAKE_TREE_B;
+    if (!is_noting() || comm->rank != 0) return;
+    fake_spend_on(stream, FAKE_NOTED_S);
+    fprintf(
+        debug.file,
+        "host:%d:%d [0] NCCL INFO %s: %zu Bytes -> Algo %s proto %s channel{Lo..Hi}={0..15}\n",
+        (int)getpid(), (int)getpid(), call, bytes, small ? "TREE" : "RING",
+        small ? "LL" : "SIMPLE");
+    fflush(debug.file);
+}
+
 ncclResult_t ncclGetVersion(int *version) {
     MAY_FAIL();
     *version = 22809;
@@ -119,8 +153,10 @@ ncclResult_t ncclGroupEnd(void) {
 }
 
 /* @param factor  bytes that pass a link, over the message */
-static ncclResult_t collective(ncclComm_t comm, CUstream stream, size_t floats, double factor) {
+static ncclResult_t collective(ncclComm_t comm, CUstream stream, size_t floats, double factor,
+                               const char *call) {
     if (!comm || !stream) return INVALID;
+    note(comm, stream, call, floats * sizeof(float));
     spend(comm, stream, comm->n - 1, factor * (double)floats * sizeof(float));
     return 0;
 }
@@ -132,7 +168,7 @@ ncclResult_t ncclBroadcast(const void *from, void *to, size_t n, ncclDataType_t 
     (void)root;
     MAY_FAIL();
     if (!from || !to || type != FR_NCCL_FLOAT) return INVALID;
-    return collective(comm, stream, n, 1);
+    return collective(comm, stream, n, 1, "Broadcast");
 }
 
 ncclResult_t ncclReduce(const void *from, void *to, size_t n, ncclDataType_t type,
@@ -140,7 +176,7 @@ ncclResult_t ncclReduce(const void *from, void *to, size_t n, ncclDataType_t typ
     (void)op, (void)root;
     MAY_FAIL();
     if (!from || !to || type != FR_NCCL_FLOAT) return INVALID;
-    return collective(comm, stream, n, 1);
+    return collective(comm, stream, n, 1, "Reduce");
 }
 
 ncclResult_t ncclAllReduce(const void *from, void *to, size_t n, ncclDataType_t type,
@@ -148,14 +184,14 @@ ncclResult_t ncclAllReduce(const void *from, void *to, size_t n, ncclDataType_t 
     (void)op;
     MAY_FAIL();
     if (!from || !to || type != FR_NCCL_FLOAT) return INVALID;
-    return collective(comm, stream, n, 2 * shared(comm));
+    return collective(comm, stream, n, 2 * shared(comm), "AllReduce");
 }
 
 ncclResult_t ncclAllGather(const void *from, void *to, size_t n, ncclDataType_t type,
                            ncclComm_t comm, cudaStream_t stream) {
     MAY_FAIL();
     if (!from || !to || type != FR_NCCL_FLOAT) return INVALID;
-    return collective(comm, stream, n * (size_t)comm->n, shared(comm));
+    return collective(comm, stream, n * (size_t)comm->n, shared(comm), "AllGather");
 }
 
 ncclResult_t ncclReduceScatter(const void *from, void *to, size_t n, ncclDataType_t type,
@@ -163,7 +199,7 @@ ncclResult_t ncclReduceScatter(const void *from, void *to, size_t n, ncclDataTyp
     (void)op;
     MAY_FAIL();
     if (!from || !to || type != FR_NCCL_FLOAT) return INVALID;
-    return collective(comm, stream, n * (size_t)comm->n, shared(comm));
+    return collective(comm, stream, n * (size_t)comm->n, shared(comm), "ReduceScatter");
 }
 
 /* Sent bytes count in a group; received ones come meanwhile. */

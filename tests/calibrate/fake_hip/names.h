@@ -56,6 +56,7 @@
 #define cublasLtCreate hipblasLtCreate
 #define cublasLtDestroy hipblasLtDestroy
 #define cublasLtGetVersion hipblasLtVersionOfTheFake
+#define cublasLtMatrixLayoutSetAttribute hipblasLtMatrixLayoutSetAttribute
 #define cublasLtMatmulDescCreate hipblasLtMatmulDescCreate
 #define cublasLtMatmulDescDestroy hipblasLtMatmulDescDestroy
 #define cublasLtMatmulDescSetAttribute hipblasLtMatmulDescSetAttribute
@@ -72,6 +73,8 @@
 #define FR_BLAS_DESC_TRANSB FR_HIPBLASLT_TRANSB
 #define FR_BLAS_DESC_SCALE_A FR_HIPBLASLT_SCALE_A
 #define FR_BLAS_DESC_SCALE_B FR_HIPBLASLT_SCALE_B
+#define FR_BLAS_LAYOUT_BATCH FR_HIPBLASLT_LAYOUT_BATCH
+#define FR_BLAS_LAYOUT_STRIDE FR_HIPBLASLT_LAYOUT_STRIDE
 #define FR_BLAS_NOT_SUPPORTED FR_HIPBLAS_NOT_SUPPORTED
 typedef struct {
     uint64_t algorithm[3];

@@ -312,9 +312,9 @@ static bool is_of_use(struct fr_runtime *r, int i, const struct fr_device *devic
     return false;
 }
 
-/* Facts of plan and model of a key: do the rows of its file say what the next file with the key says? */
+/* Facts of plan and model of a key: do all rows of its file say what the next file with the key says? */
 static bool repeats(const struct fr_runtime *r, int i) {
-    int row = r->fact[i].row, file = r->fact[i].file, a = i, b = i;
+    int row = r->fact[i].row, file = r->fact[i].file, a = 0, b = i;
     while (b < r->n_facts && (r->fact[b].row != row || r->fact[b].file == file)) b++;
     if (b == r->n_facts) return false;
     int hidden = r->fact[b].file;

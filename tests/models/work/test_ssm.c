@@ -91,13 +91,14 @@ static void flop_by_hand(void **state) {
 /* A scan at a share of its own: half of it takes the scan's flop at the peak over the share once more. */
 static void a_share_of_its_own(void **state) {
     (void)state;
-    static const char *const rates[] = {"{\"plain\":0.2,\"scan\":0.4}",
-                                        "{\"plain\":0.4,\"scan\":0.2}", "{\"plain\":0.2}",
-                                        "{\"flash\":0.2}"};
-    double time_s[4] = {0},
-           scans =
-               8 * 2 * T * 8 * (4 * G * Q * N + 4 * d * Q + 7 * d * N); /* 8 micro-batches */
-    for (int i = 0; i < 4; i++) {
+    static const char *const rates[] = {
+        "{\"plain\":0.2,\"scan\":0.4}", "{\"plain\":0.4,\"scan\":0.2}", "{\"plain\":0.2}",
+        "{\"flash\":0.2}", "{\"scan\":0.2,\"scan_backward\":0.25}"};
+    enum { RATES = sizeof rates / sizeof *rates };
+    double time_s[RATES] = {0}, times = 8 * 2 * T * 8, /* 8 micro-batches */
+        scans = times * (4 * G * Q * N + 4 * d * Q + 7 * d * N),
+           backward = times * (3 * G * Q * N + 3 * d * Q + 5 * d * N);
+    for (int i = 0; i < RATES; i++) {
         char attention[80];
         struct fr_job job;
         struct fr_outcome out;
@@ -112,6 +113,7 @@ static void a_share_of_its_own(void **state) {
     FR_NEAR(time_s[1] - time_s[0], scans / 989e12 * (1 / 0.2 - 1 / 0.4), 1e-9);
     FR_NEAR(time_s[2], time_s[1], 1e-15);
     FR_NEAR(time_s[3], time_s[1], 1e-15);
+    FR_NEAR(time_s[4] - time_s[1], backward / 989e12 / 0.2 * (1 / 0.25 - 1), 1e-9);
 }
 
 /* Values of 2 bytes, fp32 twice as wide; the norm before the block, the residual, and 9 h of the embedding and logits' ends

@@ -55,8 +55,8 @@ static fr_status put_facts(const struct fr_runs *runs, const struct fr_run_row *
     return FR_OK;
 }
 
-static fr_status add(struct fr_runs *runs, const char *name, const struct fr_run_row *row,
-                     char *named, struct fr_error *err) {
+static fr_status add(struct fr_runs *runs, const char *name, bool guessed,
+                     const struct fr_run_row *row, char *named, struct fr_error *err) {
     struct fr_software **grown =
         fr_realloc(runs->software, (size_t)runs->n_software + 1, sizeof *grown);
     if (grown) runs->software = grown;
@@ -67,6 +67,7 @@ static fr_status add(struct fr_runs *runs, const char *name, const struct fr_run
     }
     s->named = named;
     fr_status status = fr_runtime_read(name, &s->runtime, err);
+    s->runtime.guessed = guessed;
     if (status == FR_OK) status = put_facts(runs, row, &s->runtime, err);
     if (status == FR_OK) {
         runs->software[runs->n_software++] = s;
@@ -79,10 +80,11 @@ static fr_status add(struct fr_runs *runs, const char *name, const struct fr_run
 }
 
 /* The runtime @p name with what @p row says of it, read where no row before named the same. */
-static fr_status read_once(struct fr_runs *runs, const char *name, const struct fr_run_row *row,
-                           struct fr_runtime **runtime, struct fr_error *err) {
+static fr_status read_once(struct fr_runs *runs, const char *name, bool guessed,
+                           const struct fr_run_row *row, struct fr_runtime **runtime,
+                           struct fr_error *err) {
     struct fr_text named = {0};
-    fr_text_addf(&named, "%s", name);
+    fr_text_addf(&named, "%s%s", name, guessed ? "\n" : "");
     for (int i = 0; i < row->n; i++)
         if (strncmp(row->item[i].key, prefix, PREFIX) == 0 && row->item[i].value[0])
             fr_text_addf(&named, "\n%s=%s", row->item[i].key, row->item[i].value);
@@ -96,7 +98,7 @@ static fr_status read_once(struct fr_runs *runs, const char *name, const struct 
     if (i < runs->n_software)
         fr_text_free(&named);
     else
-        FR_TRY(add(runs, name, row, named.data, err));
+        FR_TRY(add(runs, name, guessed, row, named.data, err));
     *runtime = &runs->software[i]->runtime;
     return FR_OK;
 }
@@ -111,7 +113,7 @@ fr_status fr_software_named(struct fr_runs *runs, const struct fr_run_row *row,
         name = fr_machine_path(word, name, folder, path, sizeof path);
     else
         name = runs->ask.runtime;
-    return name ? read_once(runs, name, row, runtime, err) : FR_OK;
+    return name ? read_once(runs, name, false, row, runtime, err) : FR_OK;
 }
 
 /* When the software of @p row was out; NULL: not stated. */
@@ -151,7 +153,7 @@ fr_status fr_software_find(struct fr_runs *runs, const struct fr_run_row *row,
     if (*runtime) return FR_OK;
     const char *until = date_of(runs, row);
     FR_TRY(newest(runs, modern, generation, until ? until : "", &name, err));
-    return read_once(runs, name, row, runtime, err);
+    return read_once(runs, name, !until, row, runtime, err);
 }
 
 void fr_software_free(struct fr_runs *runs) {

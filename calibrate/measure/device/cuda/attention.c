@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "calibrate/measure/device/cuda/context.h"
+#include "calibrate/measure/device/cuda/remedy.h"
 
 static const bool is_input[FR_ATTENTION_NAMES] = {[FR_ATTENTION_Q] = true,
                                                   [FR_ATTENTION_K] = true,
@@ -68,8 +69,8 @@ static fr_status execute(struct fr_device_handle *d, bool backward, struct fr_er
     const struct fr_cuda_pass *pass = &d->attention.pass[backward];
     cudnnStatus_t code = d->dnn.cudnnBackendExecute(d->dnn_handle, pass->plan, pass->variants);
     if (code == FR_DNN_OK) return FR_OK;
-    return fr_fail(err, FR_ERR_EXTERNAL, "cuDNN", "cudnnBackendExecute: %s, code %u",
-                   d->dnn.cudnnGetErrorString(code), code);
+    return fr_fail(err, FR_ERR_EXTERNAL, "cuDNN", "cudnnBackendExecute: %s, code %u%s",
+                   d->dnn.cudnnGetErrorString(code), code, fr_remedy(FR_REMEDY_DNN, code));
 }
 
 void fr_cuda_attention_release(struct fr_device_handle *d) {

@@ -46,6 +46,11 @@ typedef struct {
     X(FR_BLAS_DESC_SCALE_MODE_A, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, 31)                        \
     X(FR_BLAS_DESC_SCALE_MODE_B, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, 32)                        \
     X(FR_BLAS_SCALE_OF_16, CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3, 1)                        \
+    X(FR_BLAS_SCALE_OF_32, CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0, 2)                        \
+    X(FR_BLAS_SCALE_OF_128, CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F, 4)                        \
+    X(FR_BLAS_SCALE_OF_SQUARE, CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F, 5)                 \
+    X(FR_BLAS_LAYOUT_BATCH, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, 5)                             \
+    X(FR_BLAS_LAYOUT_STRIDE, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, 6)                   \
     X(FR_BLAS_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSA, 3)                                     \
     X(FR_BLAS_DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSB, 4)                                     \
     X(FR_BLAS_DESC_SCALE_A, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, 17)                          \
@@ -72,6 +77,8 @@ enum {
     X(cublasStatus_t, cublasLtMatrixLayoutCreate,                                              \
       (cublasLtMatrixLayout_t *, cudaDataType_t, uint64_t, uint64_t, int64_t))                 \
     X(cublasStatus_t, cublasLtMatrixLayoutDestroy, (cublasLtMatrixLayout_t))                   \
+    X(cublasStatus_t, cublasLtMatrixLayoutSetAttribute,                                        \
+      (cublasLtMatrixLayout_t, cublasLtMatrixLayoutAttribute_t, const void *, size_t))         \
     X(cublasStatus_t, cublasLtMatmulPreferenceCreate, (cublasLtMatmulPreference_t *))          \
     X(cublasStatus_t, cublasLtMatmulPreferenceDestroy, (cublasLtMatmulPreference_t))           \
     X(cublasStatus_t, cublasLtMatmulPreferenceSetAttribute,                                    \

@@ -66,15 +66,21 @@ struct fr_device_handle {
     size_t pool_B;                        /* of inputs and of outputs, each */
     unsigned char *drawn[FR_DTYPE_COUNT]; /* values that the inputs repeat; NULL: not yet */
     int filled;                           /* fr_dtype of the inputs; -1: nothing */
+    unsigned ones;                        /* what block_scales repeat */
     void *host_pinned, *host_pages;
     size_t host_B;
     CUgraphExec graph; /* of FR_CUDA_GRAPH empty kernels */
     struct fr_device_task task;
     struct fr_cuda_product product;
     struct fr_cuda_attention attention;
+    struct {
+        char path[256];      /* of NCCL's log */
+        long at;             /* read so far */
+        void (*reset)(void); /* NULL: it is not asked */
+    } choice;
 };
 
-/** Scales of fp4, all 1: one for 16 values of the largest operand. */
+/** Scales of blocks, all 1: one for 16 values of the largest operand. */
 enum { FR_CUDA_BLOCK_SCALES_B = 32 << 20 };
 enum { FR_CUDA_GRAPH = 256, FR_CUDA_WORKSPACE_B = 32 << 20 };
 
@@ -93,6 +99,15 @@ fr_status fr_cuda_check(const struct fr_device_handle *d, CUresult code, const c
 /** Fill the inputs with normal random values of @p dtype, unless they are. */
 fr_status fr_cuda_fill(struct fr_device_handle *d, fr_dtype dtype, struct fr_error *err);
 
+/** FR_OK, or what the library of products says of @p code in the call named @p what. */
+fr_status fr_cuda_blas_check(const struct fr_device_handle *d, cublasStatus_t code,
+                             const char *what, struct fr_error *err);
+#define FR_BLAS_TRY(d, call, ...)                                                              \
+    FR_TRY(fr_cuda_blas_check(d, (d)->blas.call(__VA_ARGS__), #call, err))
+/** Tell the prepared product's description what its narrow operands are scaled by.
+ *  @return FR_OK; FR_ERR_UNSUPPORTED: this device or library has no such scales; FR_ERR_EXTERNAL */
+fr_status fr_cuda_product_scales(struct fr_device_handle *d, struct fr_error *err);
+
 fr_status fr_cuda_product_prepare(struct fr_device_handle *d, struct fr_error *err);
 void fr_cuda_product_release(struct fr_device_handle *d);
 fr_status fr_cuda_product_run(struct fr_device_handle *d, int calls, struct fr_error *err);
@@ -107,6 +122,12 @@ fr_status fr_cuda_group_open(struct fr_device_handle *d,
                              const unsigned char id[FR_DEVICE_GROUP_ID_B], int n_ranks,
                              int rank, struct fr_device_group **group, struct fr_error *err);
 void fr_cuda_group_close(struct fr_device_handle *d, struct fr_device_group *group);
+/** Let NCCL log its choices, before its first call; and no longer. */
+void fr_cuda_choice_begin(struct fr_device_handle *d);
+void fr_cuda_choice_end(struct fr_device_handle *d);
+void fr_cuda_choice_of(struct fr_device_handle *d, struct fr_device_choice *choice);
+/** @return whether a line of NCCL's log states a choice, which is then that. */
+bool fr_cuda_choice_read(const char *line, struct fr_device_choice *choice);
 fr_status fr_cuda_group_check(struct fr_device_handle *d, struct fr_error *err);
 fr_status fr_cuda_collective_prepare(struct fr_device_handle *d, struct fr_error *err);
 fr_status fr_cuda_collective_run(struct fr_device_handle *d, int calls, struct fr_error *err);

@@ -1,4 +1,5 @@
 #include "calibrate/measure/device/cuda/dnn_graph.h"
+#include "calibrate/measure/device/cuda/remedy.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -11,7 +12,8 @@ static bool holds(struct fr_dnn_graph *g, cudnnStatus_t code, const char *what) 
     if (code == FR_DNN_OK) return true;
     bool lacks = code / 1000 == FR_DNN_NOT_SUPPORTED / 1000;
     g->status = fr_fail(g->err, lacks ? FR_ERR_UNSUPPORTED : FR_ERR_EXTERNAL, "cuDNN",
-                        "%s: %s, code %u", what, g->api->cudnnGetErrorString(code), code);
+                        "%s: %s, code %u%s", what, g->api->cudnnGetErrorString(code), code,
+                        fr_remedy(FR_REMEDY_DNN, code));
     return false;
 }
 

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "calibrate/measure/device/cuda/platform.h"
+#include "calibrate/measure/device/cuda/remedy.h"
 
 #define N_OF(list) (sizeof(list) / sizeof *(list))
 
@@ -27,8 +28,9 @@ fr_status fr_cuda_check(const struct fr_device_handle *d, CUresult code, const c
     if (d->index >= 0) snprintf(where, sizeof where, "GPU %d", d->index);
     if (d->cuda.cuGetErrorName(code, &name) != 0 || !name) name = "unknown";
     if (d->cuda.cuGetErrorString(code, &text) != 0 || !text) text = "no text";
-    return fr_fail(err, FR_ERR_EXTERNAL, where, "%s: %s (%s, code %u)",
-                   fr_gpu_call(d->platform, what), text, name, code);
+    return fr_fail(err, FR_ERR_EXTERNAL, where, "%s: %s (%s, code %u)%s",
+                   fr_gpu_call(d->platform, what), text, name, code,
+                   fr_remedy(FR_REMEDY_DRIVER, code));
 }
 
 /* The driver alone, and how many GPUs it sees. */
@@ -167,6 +169,8 @@ static void open_nccl(struct fr_device_handle *d) {
     struct fr_error why = {.status = FR_OK};
     if (fr_library_open(d->platform->nccl_library, &d->nccl_library, &d->nccl, &why) != FR_OK)
         lack(d, d->platform->nccl_library, &why);
+    else
+        fr_cuda_choice_begin(d);
 }
 
 /* Three eighths of what is free for operands and as much for results, at most 8 GiB each. */
@@ -263,6 +267,7 @@ void fr_gpu_close(struct fr_device_handle *d) {
         if (d->stream) d->cuda.cuStreamDestroy_v2(d->stream);
         d->cuda.cuDevicePrimaryCtxRelease_v2(d->device);
     }
+    fr_cuda_choice_end(d);
     d->platform->close_management(d);
     fr_library_close(d->nvml_library);
     fr_library_close(d->nccl_library);

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "calibrate/measure/device/cuda/platform.h"
+#include "calibrate/measure/device/cuda/remedy.h"
 
 struct fr_device_group {
     ncclComm_t comm;
@@ -18,8 +19,8 @@ static const char *name_of(const struct fr_device_handle *d) {
 static fr_status check(const struct fr_device_handle *d, ncclResult_t code, const char *what,
                        struct fr_error *err) {
     if (code == FR_NCCL_OK) return FR_OK;
-    return fr_fail(err, FR_ERR_EXTERNAL, name_of(d), "%s: %s, code %u", what,
-                   d->nccl.ncclGetErrorString(code), code);
+    return fr_fail(err, FR_ERR_EXTERNAL, name_of(d), "%s: %s, code %u%s", what,
+                   d->nccl.ncclGetErrorString(code), code, fr_remedy(FR_REMEDY_NCCL, code));
 }
 #define NCCL_TRY(d, call, ...) FR_TRY(check(d, (d)->nccl.call(__VA_ARGS__), #call, err))
 

@@ -70,6 +70,7 @@
     X(cublasLtMatmulDescSetAttribute, hipblasLtMatmulDescSetAttribute)                         \
     X(cublasLtMatrixLayoutCreate, hipblasLtMatrixLayoutCreate)                                 \
     X(cublasLtMatrixLayoutDestroy, hipblasLtMatrixLayoutDestroy)                               \
+    X(cublasLtMatrixLayoutSetAttribute, hipblasLtMatrixLayoutSetAttribute)                     \
     X(cublasLtMatmulPreferenceCreate, hipblasLtMatmulPreferenceCreate)                         \
     X(cublasLtMatmulPreferenceDestroy, hipblasLtMatmulPreferenceDestroy)                       \
     X(cublasLtMatmulPreferenceSetAttribute, hipblasLtMatmulPreferenceSetAttribute)             \
@@ -115,6 +116,8 @@ enum {
     FR_HIPBLASLT_TRANSB = 1,
     FR_HIPBLASLT_SCALE_A = 5,
     FR_HIPBLASLT_SCALE_B = 6,
+    FR_HIPBLASLT_LAYOUT_BATCH = 0,
+    FR_HIPBLASLT_LAYOUT_STRIDE = 1,
     FR_HIPBLASLT_WORKSPACE_AT = 24, /* behind 16 bytes and a size */
     FR_HIPBLASLT_STATE_AT = 32,
     FR_HIP_E4M3 = 28,

@@ -14,6 +14,7 @@ struct fr_blas_numbers {
     int transposed, sum_fp32, sum_tf32, sum_fp64;
     int set_a_transposed, set_b_transposed, set_a_scale, set_b_scale, set_fast_sum;
     int not_supported;
+    int layout_batch, layout_stride; /**< attributes of a layout: how many, and how far apart */
     size_t workspace_at, state_at; /**< in the result of the heuristic, behind the algorithm */
 };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "calibrate/measure/device/cuda/platform.h"
+#include "calibrate/measure/device/cuda/remedy.h"
 
 /* Names of the library for a dtype of ours: of operands and the result, which both libraries have in common but for
  * E4M3. */
@@ -30,30 +31,34 @@ static cublasComputeType_t sum_of(const struct fr_device_handle *d) {
                                                             : b->sum_fp32);
 }
 
-static fr_status check(const struct fr_device_handle *d, cublasStatus_t code, const char *what,
-                       struct fr_error *err) {
+fr_status fr_cuda_blas_check(const struct fr_device_handle *d, cublasStatus_t code,
+                             const char *what, struct fr_error *err) {
     const struct fr_device_task *t = &d->task;
     if (code == FR_BLAS_OK) return FR_OK;
     bool lacks = code == (cublasStatus_t)d->platform->blas.not_supported ||
                  code == FR_BLAS_ARCH_MISMATCH;
-    return fr_fail(err, lacks ? FR_ERR_UNSUPPORTED : FR_ERR_EXTERNAL, library_of(d),
-                   "%s of a %s product %lld x %lld x %lld: code %u",
-                   fr_gpu_call(d->platform, what), fr_dtype_names[t->dtype], (long long)t->m,
-                   (long long)t->n, (long long)t->k, code);
+    return fr_fail(
+        err, lacks ? FR_ERR_UNSUPPORTED : FR_ERR_EXTERNAL, library_of(d),
+        "%s of a %s product %lld x %lld x %lld: code %u%s", fr_gpu_call(d->platform, what),
+        fr_dtype_names[t->dtype], (long long)t->m, (long long)t->n, (long long)t->k, code,
+        lacks ? "" : fr_remedy(d->platform->calls ? FR_REMEDY_HIPBLAS : FR_REMEDY_BLAS, code));
 }
-#define BLAS_TRY(d, call, ...) FR_TRY(check(d, (d)->blas.call(__VA_ARGS__), #call, err))
 
 static CUdeviceptr aligned_B(double size_B) {
     return (CUdeviceptr)(ceil(size_B / FR_CUDA_ALIGN_B) * FR_CUDA_ALIGN_B);
+}
+
+static double batch_of(const struct fr_device_task *t) {
+    return t->batch > 1 ? (double)t->batch : 1;
 }
 
 /* How many operand sets fit and are more than twice the cache. */
 static fr_status place(struct fr_device_handle *d, struct fr_error *err) {
     const struct fr_device_task *t = &d->task;
     struct fr_cuda_product *p = &d->product;
-    double one_B = fr_dtype_size_B(t->dtype);
+    double one_B = fr_dtype_size_B(t->dtype) * batch_of(t);
     double a_B = (double)t->m * (double)t->k * one_B, b_B = (double)t->k * (double)t->n * one_B;
-    double c_B = (double)t->m * (double)t->n * fr_dtype_saved_B(t->dtype);
+    double c_B = (double)t->m * (double)t->n * fr_dtype_saved_B(t->dtype) * batch_of(t);
     p->offset_b_B = aligned_B(a_B);
     p->stride_inputs_B = p->offset_b_B + aligned_B(b_B);
     p->stride_outputs_B = aligned_B(c_B);
@@ -69,47 +74,17 @@ static fr_status place(struct fr_device_handle *d, struct fr_error *err) {
     return FR_OK;
 }
 
-static fr_status set(struct fr_device_handle *d, int attribute, const void *value,
-                     size_t size_B, struct fr_error *err) {
-    BLAS_TRY(d, cublasLtMatmulDescSetAttribute, d->product.how,
-             (cublasLtMatmulDescAttributes_t)attribute, value, size_B);
-    return FR_OK;
-}
-
-/* 8 bits: one scale a tensor. */
-static fr_status scale_tensors(struct fr_device_handle *d, struct fr_error *err) {
+/* Equal products at once lie one behind the other, @p stride values apart. */
+static fr_status repeat(struct fr_device_handle *d, cublasLtMatrixLayout_t layout,
+                        int64_t stride, struct fr_error *err) {
     const struct fr_blas_numbers *number = &d->platform->blas;
-    const signed char fast = 1;
-    CUdeviceptr b_scale = d->scales, a_scale = d->scales + FR_CUDA_ALIGN_B;
-    FR_TRY(set(d, number->set_a_scale, &b_scale, sizeof b_scale, err));
-    FR_TRY(set(d, number->set_b_scale, &a_scale, sizeof a_scale, err));
-    return number->set_fast_sum < 0 ? FR_OK
-                                    : set(d, number->set_fast_sum, &fast, sizeof fast, err);
-}
-
-/* 4 bits (NVFP4): 16 values share a scale; both operands read the same ones, which are all 1. */
-static fr_status scale_blocks(struct fr_device_handle *d, struct fr_error *err) {
-    const struct fr_device_task *t = &d->task;
-    const int mode = FR_BLAS_SCALE_OF_16;
-    const unsigned ones = 0x38383838; /* of E4M3 */
-    /* Tiles of 128 rows and 4 scales are whole. */
-    double rows = ceil(fmax((double)t->m, (double)t->n) / 128) * 128,
-           scales = ceil((double)t->k / 64) * 4;
-    if (!d->platform->scales_blocks)
-        return fr_fail(err, FR_ERR_UNSUPPORTED, library_of(d),
-                       "fp4 products are not measured yet");
-    if (rows * scales > FR_CUDA_BLOCK_SCALES_B)
-        return fr_fail(err, FR_ERR_UNSUPPORTED, d->facts.name, "has no memory for scales");
-    if (!d->block_scales) {
-        FR_CUDA_TRY(d, cuMemAlloc_v2, &d->block_scales, FR_CUDA_BLOCK_SCALES_B);
-        FR_CUDA_TRY(d, cuMemsetD32Async, d->block_scales, ones, FR_CUDA_BLOCK_SCALES_B / 4,
-                    d->stream);
-    }
-    FR_TRY(set(d, FR_BLAS_DESC_SCALE_MODE_A, &mode, sizeof mode, err));
-    FR_TRY(set(d, FR_BLAS_DESC_SCALE_MODE_B, &mode, sizeof mode, err));
-    FR_TRY(
-        set(d, d->platform->blas.set_a_scale, &d->block_scales, sizeof d->block_scales, err));
-    return set(d, d->platform->blas.set_b_scale, &d->block_scales, sizeof d->block_scales, err);
+    const int32_t batch = (int32_t)d->task.batch;
+    if (batch <= 1) return FR_OK;
+    FR_BLAS_TRY(d, cublasLtMatrixLayoutSetAttribute, layout,
+                (cublasLtMatrixLayoutAttribute_t)number->layout_batch, &batch, sizeof batch);
+    FR_BLAS_TRY(d, cublasLtMatrixLayoutSetAttribute, layout,
+                (cublasLtMatrixLayoutAttribute_t)number->layout_stride, &stride, sizeof stride);
+    return FR_OK;
 }
 
 /* Row by row is column by column of the transposed: C' = B' A'.  cuBLAS's first operand is our
@@ -127,22 +102,23 @@ static fr_status lay_out(struct fr_device_handle *d, struct fr_error *err) {
     bool b_transposed = narrow || t->transposed == FR_TRANSPOSED_B;
     bool a_transposed = !narrow && t->transposed == FR_TRANSPOSED_A;
     uint64_t m = (uint64_t)t->m, n = (uint64_t)t->n, k = (uint64_t)t->k;
-    BLAS_TRY(d, cublasLtMatmulDescCreate, &p->how, sum_of(d),
-             t->dtype == FR_FP64 ? FR_BLAS_REAL_FP64 : FR_BLAS_REAL_FP32);
+    FR_BLAS_TRY(d, cublasLtMatmulDescCreate, &p->how, sum_of(d),
+                t->dtype == FR_FP64 ? FR_BLAS_REAL_FP64 : FR_BLAS_REAL_FP32);
     if (b_transposed)
-        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how,
-                 (cublasLtMatmulDescAttributes_t)number->set_a_transposed, &yes, sizeof yes);
+        FR_BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how,
+                    (cublasLtMatmulDescAttributes_t)number->set_a_transposed, &yes, sizeof yes);
     if (a_transposed)
-        BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how,
-                 (cublasLtMatmulDescAttributes_t)number->set_b_transposed, &yes, sizeof yes);
-    if (t->dtype == FR_FP8) FR_TRY(scale_tensors(d, err));
-    if (t->dtype == FR_FP4) FR_TRY(scale_blocks(d, err));
-    BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->b, operand, b_transposed ? k : n,
-             b_transposed ? n : k, (int64_t)(b_transposed ? k : n));
-    BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->a, operand, a_transposed ? m : k,
-             a_transposed ? k : m, (int64_t)(a_transposed ? m : k));
-    BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->c, f->result, n, m, (int64_t)n);
-    return FR_OK;
+        FR_BLAS_TRY(d, cublasLtMatmulDescSetAttribute, p->how,
+                    (cublasLtMatmulDescAttributes_t)number->set_b_transposed, &yes, sizeof yes);
+    FR_TRY(fr_cuda_product_scales(d, err));
+    FR_BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->b, operand, b_transposed ? k : n,
+                b_transposed ? n : k, (int64_t)(b_transposed ? k : n));
+    FR_BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->a, operand, a_transposed ? m : k,
+                a_transposed ? k : m, (int64_t)(a_transposed ? m : k));
+    FR_BLAS_TRY(d, cublasLtMatrixLayoutCreate, &p->c, f->result, n, m, (int64_t)n);
+    FR_TRY(repeat(d, p->a, t->m * t->k, err));
+    FR_TRY(repeat(d, p->b, t->k * t->n, err));
+    return repeat(d, p->c, t->m * t->n, err);
 }
 
 /* The algorithm comes first in the result of both libraries. */
@@ -151,7 +127,7 @@ static fr_status take(struct fr_device_handle *d, const cublasLtMatmulHeuristicR
     const unsigned char *bytes = (const unsigned char *)found;
     cublasStatus_t state = (cublasStatus_t)d->platform->blas.not_supported;
     if (n > 0) memcpy(&state, bytes + d->platform->blas.state_at, sizeof state);
-    FR_TRY(check(d, state, "no algorithm", err));
+    FR_TRY(fr_cuda_blas_check(d, state, "no algorithm", err));
     d->product.algorithm = found->algo;
     memcpy(&d->product.workspace_B, bytes + d->platform->blas.workspace_at,
            sizeof d->product.workspace_B);
@@ -164,18 +140,18 @@ static fr_status choose(struct fr_device_handle *d, struct fr_error *err) {
     cublasLtMatmulHeuristicResult_t found;
     const size_t workspace_B = FR_CUDA_WORKSPACE_B;
     int n = 0;
-    BLAS_TRY(d, cublasLtMatmulPreferenceCreate, &preference);
-    fr_status status =
-        check(d,
-              d->blas.cublasLtMatmulPreferenceSetAttribute(
-                  preference, FR_BLAS_PREFERENCE_WORKSPACE, &workspace_B, sizeof workspace_B),
-              "cublasLtMatmulPreferenceSetAttribute", err);
+    FR_BLAS_TRY(d, cublasLtMatmulPreferenceCreate, &preference);
+    fr_status status = fr_cuda_blas_check(
+        d,
+        d->blas.cublasLtMatmulPreferenceSetAttribute(preference, FR_BLAS_PREFERENCE_WORKSPACE,
+                                                     &workspace_B, sizeof workspace_B),
+        "cublasLtMatmulPreferenceSetAttribute", err);
     if (status == FR_OK)
-        status =
-            check(d,
-                  d->blas.cublasLtMatmulAlgoGetHeuristic(d->blas_handle, p->how, p->b, p->a,
-                                                         p->c, p->c, preference, 1, &found, &n),
-                  "cublasLtMatmulAlgoGetHeuristic", err);
+        status = fr_cuda_blas_check(
+            d,
+            d->blas.cublasLtMatmulAlgoGetHeuristic(d->blas_handle, p->how, p->b, p->a, p->c,
+                                                   p->c, preference, 1, &found, &n),
+            "cublasLtMatmulAlgoGetHeuristic", err);
     d->blas.cublasLtMatmulPreferenceDestroy(preference);
     if (status == FR_OK) status = take(d, &found, n, err);
     return status;
@@ -214,11 +190,11 @@ fr_status fr_cuda_product_run(struct fr_device_handle *d, int calls, struct fr_e
         CUdeviceptr set = (CUdeviceptr)(i % p->n_sets),
                     a = d->inputs + set * p->stride_inputs_B;
         CUdeviceptr b = a + p->offset_b_B, c = d->outputs + set * p->stride_outputs_B;
-        BLAS_TRY(d, cublasLtMatmul, d->blas_handle, p->how,
-                 wide ? (const void *)&wide_one : &one, (const void *)(uintptr_t)b, p->b,
-                 (const void *)(uintptr_t)a, p->a, wide ? (const void *)&wide_zero : &zero,
-                 (const void *)(uintptr_t)c, p->c, (void *)(uintptr_t)c, p->c, &p->algorithm,
-                 (void *)(uintptr_t)d->workspace, p->workspace_B, d->stream);
+        FR_BLAS_TRY(d, cublasLtMatmul, d->blas_handle, p->how,
+                    wide ? (const void *)&wide_one : &one, (const void *)(uintptr_t)b, p->b,
+                    (const void *)(uintptr_t)a, p->a, wide ? (const void *)&wide_zero : &zero,
+                    (const void *)(uintptr_t)c, p->c, (void *)(uintptr_t)c, p->c, &p->algorithm,
+                    (void *)(uintptr_t)d->workspace, p->workspace_B, d->stream);
     }
     return FR_OK;
 }

@@ -59,6 +59,8 @@ const struct fr_gpu_platform fr_gpu_cuda = {
              .set_b_scale = FR_BLAS_DESC_SCALE_B,
              .set_fast_sum = FR_BLAS_DESC_FAST_ACCUM,
              .not_supported = FR_BLAS_NOT_SUPPORTED,
+             .layout_batch = FR_BLAS_LAYOUT_BATCH,
+             .layout_stride = FR_BLAS_LAYOUT_STRIDE,
              .workspace_at = offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize),
              .state_at = offsetof(cublasLtMatmulHeuristicResult_t, state)},
     .scales_blocks = true,
@@ -91,5 +93,7 @@ const struct fr_device_driver fr_device_cuda = {
     .group_id = fr_cuda_group_id,
     .group_open = fr_cuda_group_open,
     .group_close = fr_cuda_group_close,
+    .choice = fr_cuda_choice_of,
+    .choice_end = fr_cuda_choice_end,
     .state = fr_gpu_state,
 };

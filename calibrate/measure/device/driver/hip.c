@@ -113,6 +113,8 @@ const struct fr_gpu_platform fr_gpu_hip = {
              .set_b_scale = FR_HIPBLASLT_SCALE_B,
              .set_fast_sum = -1,
              .not_supported = FR_HIPBLAS_NOT_SUPPORTED,
+             .layout_batch = FR_HIPBLASLT_LAYOUT_BATCH,
+             .layout_stride = FR_HIPBLASLT_LAYOUT_STRIDE,
              .workspace_at = FR_HIPBLASLT_WORKSPACE_AT,
              .state_at = FR_HIPBLASLT_STATE_AT},
     .calls = calls,
@@ -145,5 +147,7 @@ const struct fr_device_driver fr_device_hip = {
     .group_id = fr_cuda_group_id,
     .group_open = fr_cuda_group_open,
     .group_close = fr_cuda_group_close,
+    .choice = fr_cuda_choice_of,
+    .choice_end = fr_cuda_choice_end,
     .state = fr_gpu_state,
 };

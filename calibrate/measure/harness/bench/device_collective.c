@@ -43,14 +43,15 @@ static fr_status plan_op(struct fr_bench *bench, const struct fr_team *team, int
     int last = 0;
     if (ops[i].op == FR_OP_SEND_RECV && team->n_ranks != PING_PONG) return FR_OK;
     for (double size_B = SMALLEST_B; size_B <= bench->options.max_size_B; size_B *= ratio) {
-        const struct fr_point point = {
-            .row = &fr_bench_device_collective,
-            .team = team,
-            .part = (int)ops[i].op,
-            .count = fr_bench_count(size_B, ops[i].divided, team->n_ranks),
-            .step = step_of(team, bench, size_B, ratio)};
+        struct fr_point point = {.row = &fr_bench_device_collective,
+                                 .team = team,
+                                 .part = (int)ops[i].op,
+                                 .count = fr_bench_count(size_B, ops[i].divided, team->n_ranks),
+                                 .step = step_of(team, bench, size_B, ratio)};
         if (point.count == last) continue;
         last = point.count;
+        const struct fr_device_task task = task_of(&point);
+        fr_bench_device_choose(bench, &task, &point);
         FR_TRY(fr_bench_add(bench, &point, err));
     }
     return FR_OK;

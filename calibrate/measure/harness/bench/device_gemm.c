@@ -32,7 +32,8 @@ static struct fr_device_task task_of(const struct fr_point *p) {
                                    .m = p->m,
                                    .n = p->n,
                                    .k = p->k,
-                                   .transposed = p->transposed};
+                                   .transposed = p->transposed,
+                                   .blocks = p->blocks};
 }
 
 static fr_status add(struct fr_bench *bench, const struct fr_point *point, bool *added,
@@ -46,9 +47,11 @@ static const struct format {
     fr_dtype dtype;
     bool backward, few_tokens;
     int stride;
-} formats[] = {{FR_BF16, true, true, 1},  {FR_FP8, false, true, 1},
-               {FR_FP4, false, true, 1},  {FR_FP16, true, false, 4},
-               {FR_TF32, true, false, 4}, {FR_FP32, false, false, 7}};
+    bool blocks;
+} formats[] = {{FR_BF16, true, true, 1, false},  {FR_FP8, false, true, 1, false},
+               {FR_FP8, false, false, 3, true},  {FR_FP4, false, true, 1, false},
+               {FR_FP16, true, false, 4, false}, {FR_TF32, true, false, 4, false},
+               {FR_FP32, false, false, 7, false}};
 
 static fr_status plan_shapes(struct fr_bench *bench, const struct format *f,
                              struct fr_point point, bool few, struct fr_error *err) {
@@ -73,7 +76,8 @@ static fr_status plan_format(struct fr_bench *bench, const struct format *f,
     struct fr_point point = {.row = &fr_bench_device_gemm,
                              .team = &bench->teams.team[0],
                              .dtype = f->dtype,
-                             .batch = 1};
+                             .batch = 1,
+                             .blocks = f->blocks};
     bool main = f->dtype == FR_BF16, added = true;
     point.transposed = FR_TRANSPOSED_B;
     for (int i = 0; i < (main ? N_SQUARES : 1) && added; i++) {
@@ -103,8 +107,8 @@ static fr_status run(void *context, int calls, struct fr_error *err) {
 const struct fr_bench_row fr_bench_device_gemm = {
     .name = "device_gemm",
     .measures =
-        "products of transformers on a GPU, three directions, bf16, fp8, fp4, fp16, tf32, "
-        "fp32 (--device)",
+        "products of transformers on a GPU, three directions, bf16, fp8 (a scale a tensor, a "
+        "scale a block), fp4, fp16, tf32, fp32 (--device)",
     .feeds = "device.gemm",
     .call_s = 10e-3,
     .shared_out = true,

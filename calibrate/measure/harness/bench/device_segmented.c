@@ -19,11 +19,12 @@ static fr_status plan_team(struct fr_bench *bench, const struct fr_team *team,
     for (int o = 0; o < N_OPS; o++)
         for (double size_B = SMALLEST_B; size_B <= bench->options.max_size_B; size_B *= 32) {
             bool divided = ops[o] != FR_OP_ALL_REDUCE;
-            const struct fr_point point = {.row = &fr_bench_device_segmented,
-                                           .team = team,
-                                           .part = o,
-                                           .count =
-                                               fr_bench_count(size_B, divided, team->n_ranks)};
+            struct fr_point point = {.row = &fr_bench_device_segmented,
+                                     .team = team,
+                                     .part = o,
+                                     .count = fr_bench_count(size_B, divided, team->n_ranks)};
+            const struct fr_device_task task = task_of(&point);
+            fr_bench_device_choose(bench, &task, &point);
             FR_TRY(fr_bench_add(bench, &point, err));
         }
     return FR_OK;

@@ -56,7 +56,7 @@ static fr_status check(const struct fr_unit *u, struct fr_error *err) {
             FR_TRY(fr_ghost_neurons_check(t->hidden, t->ffn, u->tp, u->ghost, err));
         return fr_real_divides("hidden", t->hidden, "tp", u->tp, err);
     }
-    if (plan->method->branches)
+    if (plan->method->branches && !plan->common_subgrid)
         return fr_real_divides("micro_batch", plan->micro_batch, "tp", plan->tp, err);
     return u->block.rows ? fr_real_divides("hidden", t->hidden, "tp", u->tp, err) : FR_OK;
 }

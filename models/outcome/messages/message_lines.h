@@ -14,16 +14,16 @@
  *
  *  Differences of rounding can grow: a message that begins later beside another ends later by twice as much.  So
  *  bytes are counted as the engine counts them (sim/fluid.h), and ends come before beginnings of one time. */
-#ifndef FR_MODELS_OUTCOME_MESSAGE_LINES_H
-#define FR_MODELS_OUTCOME_MESSAGE_LINES_H
+#ifndef FR_MODELS_OUTCOME_MESSAGES_MESSAGE_LINES_H
+#define FR_MODELS_OUTCOME_MESSAGES_MESSAGE_LINES_H
 
 #include "models/price/lines.h"
 
 struct fr_message_lines;
 
-/** A message's size on its line, and its time alone with the parts before and after its bytes. */
+/** A message's size on its line, and its time alone with the parts before, during and after its bytes. */
 struct fr_message_parts {
-    double size_B, alone_s, before_s, after_s;
+    double size_B, alone_s, before_s, flow_s, after_s;
 };
 
 /** Split the time of a message of @p size_B that takes @p alone_s alone. */
@@ -31,7 +31,8 @@ struct fr_message_parts fr_message_split(const struct fr_path *path, double size
                                          double alone_s);
 
 /** Empty lines, for messages 0 .. n_messages-1.  @return NULL without memory.  Free with fr_message_lines_free. */
-struct fr_message_lines *fr_message_lines_make(const struct fr_pair_lines *lines, size_t n_messages);
+struct fr_message_lines *fr_message_lines_make(const struct fr_pair_lines *lines,
+                                               size_t n_messages);
 void fr_message_lines_free(struct fr_message_lines *run);
 
 /** Message @p message is ready at @p ready_s, which is not before what fr_message_lines_next said last, nor before
@@ -40,7 +41,8 @@ void fr_message_lines_free(struct fr_message_lines *run);
 void fr_message_lines_send(struct fr_message_lines *run, int32_t line, size_t message,
                            double ready_s, const struct fr_message_parts *parts);
 
-/** The next message whose bytes arrive, and when it is over [s].  @return false: none is under way */
-bool fr_message_lines_next(struct fr_message_lines *run, size_t *message, double *end_s);
+/** The next message whose bytes arrive, at which stage, and when it is over [s].  @return false: none is under way */
+bool fr_message_lines_next(struct fr_message_lines *run, size_t *message, int32_t *to,
+                           double *end_s);
 
 #endif

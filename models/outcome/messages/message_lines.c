@@ -1,10 +1,11 @@
-#include "models/outcome/message_lines.h"
+#include "models/outcome/messages/message_lines.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/extremes.h"
+#include "models/outcome/messages/earliest.h"
 
 /* A share of a link's rate: rounding must not leave a line without any. */
 #define ROUNDING 1e-12
@@ -18,9 +19,9 @@ struct waiting {
 struct line {
     int64_t first, last; /* messages, or -1; the first is under way or will be */
     double begun_s;      /* the first */
-    double event_s;      /* its bytes start, or arrive; INFINITY: neither */
     double left_B, since_s;
     double rate_B_per_s; /* 0: no bytes are under way */
+    int32_t busy;        /* lines that meet this one and send; counted where rates are halves */
     bool slowed;         /* was it ever below the rate alone? */
     bool raised;
 };
@@ -35,8 +36,8 @@ struct link {
 struct fr_message_lines {
     const struct fr_pair_lines *lines;
     struct line *line;
-    struct waiting *waiting; /* [n_messages] */
-    int32_t *winner, places; /* tree over the lines, root 1: the one whose event is next */
+    struct waiting *waiting;   /* [n_messages] */
+    struct fr_earliest events; /* of each line: its bytes start, or arrive; INFINITY: neither */
     struct link *link;
     int32_t *reached, n_reached; /* links */
 };
@@ -46,24 +47,43 @@ struct fr_message_parts fr_message_split(const struct fr_path *path, double size
     double most_B = fr_smaller(size_B, alone_s * path->alone_B_per_s),
            flow_s = most_B / path->alone_B_per_s,
            before_s = fr_smaller(path->latency_s, alone_s - flow_s);
-    return (struct fr_message_parts){most_B, alone_s, before_s, alone_s - before_s - flow_s};
+    return (struct fr_message_parts){most_B, alone_s, before_s, flow_s,
+                                     alone_s - before_s - flow_s};
 }
 
 /* ---- the next event ----------------------------------------------------------------------------- */
 
 static bool sends(const struct line *line) { return line->rate_B_per_s > 0; }
 
-/* Ends come before beginnings of one time. */
-static bool sooner(const struct line *a, const struct line *b) {
-    return a->event_s < b->event_s || (!(b->event_s < a->event_s) && sends(a) && !sends(b));
+/* The first line of a block that ends at @p now_s; else @p first, or the first that begins then. */
+static int32_t next_of_block(const struct fr_message_lines *s, int32_t block, double now_s,
+                             int32_t first, bool *ends) {
+    const int32_t begin = block << s->events.shift, end = (block + 1) << s->events.shift;
+    for (int32_t at = begin; at < end; at += 8)
+        for (uint32_t due = fr_due_of_8(s->events.time_s + at, now_s); due; due &= due - 1) {
+            int32_t l = at + __builtin_ctz(due);
+            *ends = sends(&s->line[l]);
+            if (*ends) return l;
+            if (first < 0) first = l;
+        }
+    return first;
+}
+
+/* The line whose event at @p now_s is next.  Ends come before beginnings of one time. */
+static int32_t next_line(const struct fr_message_lines *s, double now_s) {
+    int32_t first = -1;
+    bool ends = false;
+    for (int32_t g = 0; g < s->events.groups; g++)
+        for (uint32_t due = fr_due_of_8(s->events.least_s + 8 * g, now_s); due;
+             due &= due - 1) {
+            first = next_of_block(s, 8 * g + __builtin_ctz(due), now_s, first, &ends);
+            if (ends) return first;
+        }
+    return first;
 }
 
 static void set_event(struct fr_message_lines *s, int32_t l, double event_s) {
-    s->line[l].event_s = event_s;
-    for (int32_t at = (s->places + l) / 2; at > 0; at /= 2) {
-        int32_t a = s->winner[2 * at], b = s->winner[2 * at + 1];
-        s->winner[at] = sooner(&s->line[b], &s->line[a]) ? b : a;
-    }
+    fr_earliest_set(&s->events, l, event_s);
 }
 
 /* ---- rates -------------------------------------------------------------------------------------- */
@@ -78,28 +98,27 @@ static void set_rate(struct fr_message_lines *s, int32_t l, double rate_B_per_s,
     set_event(s, l, now_s + line->left_B / rate_B_per_s);
 }
 
-/* Half the rate while any line that meets it is busy. */
+/* Half the rate while any line that meets it is busy: line @p l began to send. */
 static void halve(struct fr_message_lines *s, int32_t l, double now_s) {
     const struct fr_pair_lines *lines = s->lines;
-    const struct fr_path *path = &lines->path[l];
-    bool busy = false;
-    if (!sends(&s->line[l])) return;
-    for (int32_t k = path->first; k < path->first + path->n_uses; k++) {
-        int32_t link = lines->links.uses[k].link;
-        for (int32_t at = lines->first_on[link]; at < lines->first_on[link + 1]; at++)
-            busy = busy || (lines->on[at] != l && sends(&s->line[lines->on[at]]));
+    struct line *line = &s->line[l];
+    for (int32_t k = lines->first_met[l]; k < lines->first_met[l + 1]; k++) {
+        int32_t other = lines->met[k];
+        if (s->line[other].busy++ == 0 && sends(&s->line[other]))
+            set_rate(s, other, lines->path[other].alone_B_per_s / 2, now_s);
     }
-    set_rate(s, l, path->alone_B_per_s / (busy ? 2 : 1), now_s);
+    line->slowed = line->busy > 0;
+    if (line->slowed) line->rate_B_per_s /= 2;
+    set_event(s, l, now_s + line->left_B / line->rate_B_per_s);
 }
 
-static void halve_all(struct fr_message_lines *s, int32_t l, double now_s) {
+/* It ended. */
+static void restore(struct fr_message_lines *s, int32_t l, double now_s) {
     const struct fr_pair_lines *lines = s->lines;
-    const struct fr_path *path = &lines->path[l];
-    halve(s, l, now_s);
-    for (int32_t k = path->first; k < path->first + path->n_uses; k++) {
-        int32_t link = lines->links.uses[k].link;
-        for (int32_t at = lines->first_on[link]; at < lines->first_on[link + 1]; at++)
-            if (lines->on[at] != l) halve(s, lines->on[at], now_s);
+    for (int32_t k = lines->first_met[l]; k < lines->first_met[l + 1]; k++) {
+        int32_t other = lines->met[k];
+        if (--s->line[other].busy == 0 && sends(&s->line[other]))
+            set_rate(s, other, lines->path[other].alone_B_per_s, now_s);
     }
 }
 
@@ -168,11 +187,6 @@ static void fill(struct fr_message_lines *s, int32_t l, double now_s) {
     for (int32_t k = 0; k < s->n_reached; k++) s->link[s->reached[k]].reached = false;
 }
 
-/* Line @p l began or ended to send. */
-static void share_anew(struct fr_message_lines *s, int32_t l, double now_s) {
-    (s->lines->halves ? halve_all : fill)(s, l, now_s);
-}
-
 /* ---- messages ----------------------------------------------------------------------------------- */
 
 /* The first in line begins. */
@@ -193,21 +207,26 @@ void fr_message_lines_send(struct fr_message_lines *s, int32_t l, size_t message
     line->last = (int64_t)message;
 }
 
-static void start_bytes(struct fr_message_lines *s, int32_t l) {
+static void start_bytes(struct fr_message_lines *s, int32_t l, double now_s) {
     struct line *line = &s->line[l];
-    line->left_B = s->waiting[line->first].parts->size_B;
-    line->since_s = line->event_s;
+    const struct fr_message_parts *parts = s->waiting[line->first].parts;
+    line->left_B = parts->size_B;
+    line->since_s = now_s;
     line->rate_B_per_s = s->lines->path[l].alone_B_per_s;
     line->slowed = false;
-    set_event(s, l, line->since_s + line->left_B / line->rate_B_per_s);
-    share_anew(s, l, line->since_s);
+    if (s->lines->halves) {
+        halve(s, l, now_s);
+    } else {
+        set_event(s, l, now_s + parts->flow_s);
+        fill(s, l, now_s);
+    }
 }
 
 /* Not held up it takes just its time alone. */
-static double end_bytes(struct fr_message_lines *s, int32_t l) {
+static double end_bytes(struct fr_message_lines *s, int32_t l, double now_s) {
     struct line *line = &s->line[l];
     const struct waiting *over = &s->waiting[line->first];
-    double now_s = line->event_s, end_s = line->begun_s + over->parts->alone_s;
+    double end_s = line->begun_s + over->parts->alone_s;
     if (line->slowed) end_s = fr_larger(end_s, now_s + fr_larger(0, over->parts->after_s));
     line->rate_B_per_s = 0;
     line->first = over->next;
@@ -215,20 +234,23 @@ static double end_bytes(struct fr_message_lines *s, int32_t l) {
         set_event(s, l, INFINITY);
     else
         begin(s, l, fr_larger(now_s, s->waiting[line->first].ready_s));
-    share_anew(s, l, now_s);
+    (s->lines->halves ? restore : fill)(s, l, now_s);
     return end_s;
 }
 
-bool fr_message_lines_next(struct fr_message_lines *s, size_t *message, double *end_s) {
+bool fr_message_lines_next(struct fr_message_lines *s, size_t *message, int32_t *to,
+                           double *end_s) {
     for (;;) {
-        int32_t l = s->winner[1];
-        if (isinf(s->line[l].event_s)) return false;
+        double now_s = fr_earliest_s(&s->events);
+        if (isinf(now_s)) return false;
+        int32_t l = next_line(s, now_s);
         if (sends(&s->line[l])) {
             *message = (size_t)s->line[l].first;
-            *end_s = end_bytes(s, l);
+            *to = s->lines->path[l].to;
+            *end_s = end_bytes(s, l, now_s);
             return true;
         }
-        start_bytes(s, l);
+        start_bytes(s, l, now_s);
     }
 }
 
@@ -239,28 +261,23 @@ struct fr_message_lines *fr_message_lines_make(const struct fr_pair_lines *lines
     struct fr_message_lines *s = fr_calloc(1, sizeof *s);
     if (!s) return NULL;
     s->lines = lines;
-    for (s->places = 1; s->places < lines->n; s->places *= 2) continue;
-    s->line = fr_malloc((size_t)s->places, sizeof *s->line);
-    s->winner = fr_malloc(2 * (size_t)s->places, sizeof *s->winner);
+    s->line = fr_malloc((size_t)lines->n, sizeof *s->line);
     s->waiting = fr_malloc(n_messages + 1, sizeof *s->waiting);
     s->link = fr_calloc((size_t)lines->links.n + 1, sizeof *s->link);
     s->reached = fr_malloc((size_t)lines->links.n + 1, sizeof *s->reached);
-    if (!s->line || !s->winner || !s->waiting || !s->link || !s->reached) {
+    if (!fr_earliest_make(lines->n, &s->events) || !s->line || !s->waiting || !s->link ||
+        !s->reached) {
         fr_message_lines_free(s);
         return NULL;
     }
-    for (int32_t l = 0; l < s->places; l++) {
-        s->line[l] = (struct line){.first = -1, .last = -1, .event_s = INFINITY};
-        s->winner[s->places + l] = l;
-    }
-    for (int32_t at = s->places - 1; at > 0; at--) s->winner[at] = s->winner[2 * at];
+    for (int32_t l = 0; l < lines->n; l++) s->line[l] = (struct line){.first = -1, .last = -1};
     return s;
 }
 
 void fr_message_lines_free(struct fr_message_lines *s) {
     if (!s) return;
     free(s->line);
-    free(s->winner);
+    fr_earliest_free(&s->events);
     free(s->waiting);
     free(s->link);
     free(s->reached);
