@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "models/outcome/cost.h"
-#include "sim/layers_program.h"
+#include "sim/layers/program.h"
 
 enum { RANKS_MAX = 1 << 16 };
 

@@ -12,7 +12,7 @@
  *                    element-wise work
  *      iteration     then each layer's gradient all-reduce and update
  *
- *  A pipeline is played by all its ranks, message by message (sim/layers_stages.c): collectives inside passes then meet
+ *  A pipeline is played by all its ranks, message by message (sim/layers/stages.c): collectives inside passes then meet
  *  one another, and the messages between stages, on the links that they share.
  *
  *  Each waits for the one before it on its rank: as in the closed form, nothing overlaps.  The forward pass does the

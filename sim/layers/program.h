@@ -1,6 +1,6 @@
 /** @file
  *  A program of layers under construction: tasks of the ranks at hand, and their collectives, each as one operation or
- *  message by message.  For those who lay such programs out (sim/layers.c, sim/layers_stages.c).
+ *  message by message.  For those who lay such programs out (sim/layers.c, sim/layers/stages.c).
  *
  *  The ranks at hand are those of one stage, or all.  Each task that is added comes after what its rank did before. */
 #ifndef FR_SIM_LAYERS_PROGRAM_H
@@ -91,7 +91,7 @@ void fr_layers_pass(struct fr_layers_builder *b, struct fr_layers_stage *stage, 
 /** Gradients and update of a stage, once an iteration. */
 void fr_layers_finish(struct fr_layers_builder *b, struct fr_layers_stage *stage);
 
-/** Lay out the passes of a pipeline in its order, with the messages between stages (sim/layers_stages.c).
+/** Lay out the passes of a pipeline in its order, with the messages between stages (sim/layers/stages.c).
  *  @return FR_OK; FR_ERR_INPUT when the order deadlocks; FR_ERR_NOMEM. */
 fr_status fr_layers_lay_out_stages(struct fr_layers_builder *b, const struct fr_pipeline *p,
                                    struct fr_layers_stage *stages);

@@ -1,4 +1,4 @@
-#include "sim/layers_program.h"
+#include "sim/layers/program.h"
 
 #include <stdlib.h>
 

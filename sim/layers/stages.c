@@ -9,7 +9,7 @@
 #include "models/plan/schedule_order.h"
 #include "models/price/ledger.h"
 #include "sim/layers.h"
-#include "sim/layers_program.h"
+#include "sim/layers/program.h"
 
 struct order {
     struct fr_layers_builder *b;
