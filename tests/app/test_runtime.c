@@ -21,7 +21,7 @@ static const struct {
     {"predict", "predict " DENSE " --set tp=8", true},
     {"predict", "predict --cluster frontier --model ffn-16384 --set tp=8", true},
     {"predict",
-     "predict --cluster gb200-nvl72 --model deepseek-v3 --set tp=1 --set ep=32 --set pp=2 "
+     "predict --cluster gb200-nvl72 --model deepseek-v3 --set tp=1 --set ep=32 --set pp=4 "
      "--set dp=32 --set global_batch=256 --set zero=1 --set recompute=full --explain",
      true},
     {"search", "search " DENSE " --ranks 8 --vary tp=1..8*2", true},
