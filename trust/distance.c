@@ -113,7 +113,7 @@ double fr_distance_half(const struct fr_distance_sizes *sizes, const struct fr_d
 
 double fr_distance_recipe(fr_recipe_source recipe) {
     static const double deviation[] = {
-        [FR_RECIPE_STATED] = 0, [FR_RECIPE_OF_RELEASE] = 0.08, [FR_RECIPE_UNKNOWN] = 0.15};
+        [FR_RECIPE_STATED] = 0, [FR_RECIPE_OF_RELEASE] = 0.1, [FR_RECIPE_UNKNOWN] = 0.15};
     return deviation[recipe];
 }
 
