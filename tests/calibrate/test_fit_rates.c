@@ -122,7 +122,12 @@ static void several_at_once_are_found_again(void **state) {
         measure(&m, dtype);
         fit(&m, &r);
         const struct fr_fit_singles *s = &r.singles[dtype];
-        assert_int_equal(s->n, SHAPES);
+        int too_short = 0; /* of ten launches */
+        for (int i = 0; i < SHAPES; i++)
+            too_short += m.gemm[i].time_s < 10 * m.cluster.device.launch_s;
+        assert_true(too_short > 0 && SHAPES - too_short > 4);
+        assert_int_equal(s->too_short, too_short);
+        assert_int_equal(s->n, SHAPES - too_short);
         assert_int_equal(s->n_grouped, BATCHES); /* the one of heads is none of them */
         FR_NEAR(s->value[0], EFFICIENCY, 0.02);  /* priors pull, as in calibrate.fit_device */
         FR_NEAR(s->grouped, GROUPED, 0.01);
@@ -220,6 +225,7 @@ static void too_few_products_leave_the_base(void **state) {
     struct measured m;
     struct fr_fit_result r;
     measure(&m, FR_BF16);
+    m.samples.gemm = m.gemm + SHAPES - 2;
     m.samples.n_gemm = 2;
     m.samples.n_batched = m.samples.n_scaled = 0;
     fit(&m, &r);
