@@ -73,7 +73,7 @@ static void every_kind_by_hand(void **state) {
         /* A kernel that meets as many keys as half_keys: half of the rate. */
         {{.kind = FR_WORK_ATTENTION, .times = 2, .size = 1e9, .keys = 300},
          2 * 2 * 1e9 / 50e12},
-        {{.kind = FR_WORK_TRAFFIC, .times = 2, .moved = {1e6, 2e5, 3e5, 1e6}}, 2 * 1e6 / 1e12},
+        {{.kind = FR_WORK_TRAFFIC, .times = 2, .moved = {1e6, 2e5, 3e5, 1e6, 0}}, 2 * 1e6 / 1e12},
         {{.kind = FR_WORK_KERNELS, .times = 7}, 7 * 3e-6},
         {{.kind = FR_WORK_COLLECTIVE, .op = FR_OP_ALL_REDUCE, .times = 2, .size = 8e6},
          2 * 14 * (2e-6 + 1e6 / 50e9)},
@@ -128,7 +128,7 @@ static void kinds_of_traffic(void **state) {
     const struct fr_pricing x = {
         .cluster = &job.cluster, .dtype = FR_FP32, .extrapolated = &extrapolated};
     const struct fr_operation o = {
-        .kind = FR_WORK_TRAFFIC, .times = 3, .moved = {6e8, 2e8, 1e8, 1e9}};
+        .kind = FR_WORK_TRAFFIC, .times = 3, .moved = {6e8, 2e8, 1e8, 1e9, 0}};
     FR_NEAR(fr_operation_s(&x, &o), 3 * (3e8 / 4e12 + 2e8 / 2e12 + 1e8 / 1e12), 1e-9);
     fr_job_free(&job);
 }
