@@ -221,6 +221,48 @@ static double backward_B(const char *loss, const char *rank) {
     return sum;
 }
 
+/* Four ranks divide what single operations move whatever the method: X = 5120 turned values, f = 14336, h = 4096.  A
+ * phantom attention has one product in place of three, whose gradients need no sum: 6 h less. */
+static void methods_divide_it(void **state) {
+    static const struct {
+        const char *method, *more;
+        double stream; /* backward, in h */
+    } rows[] = {{"method=tensor", "sequence_parallel=true", 5},
+                {"method=phantom", "ghost=8", 5},
+                {"method=phantom", "phantom_parts=all", -1},
+                {"method=subgraph", "branches=heads", 5}};
+    const double X = 5120, f = 14336, h = 4096, groups = 2 * 4096 + 2 * 1024, tokens = 4 * 1024;
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const char *sets[] = {"tp=4",
+                              "micro_batch=4",
+                              "global_batch=4",
+                              "attention=flash-2",
+                              "recompute=none",
+                              "model.sequence=1024",
+                              "model.dtype=bf16",
+                              "model.layers=3",
+                              rows[k].method,
+                              rows[k].more,
+                              k == 2 ? "ghost=8" : NULL,
+                              NULL};
+        static struct fr_rank_work work;
+        struct fr_job job;
+        double moved_B[2] = {0};
+        fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+        test_stage(&job.workload, &job.plan, 0, &work);
+        for (int i = 0; i < work.n_ops; i++)
+            if (work.op[i].kind == FR_WORK_TRAFFIC)
+                moved_B[work.op[i].pass != FR_PASS_FORWARD] +=
+                    work.op[i].times * work.op[i].moved.apart_B;
+        FR_NEAR(moved_B[0], 3 * tokens / 4 * 2 * (10 * X + f), 1e-12);
+        FR_NEAR(moved_B[1], 3 * tokens / 4 * 2 * (10 * X + f + rows[k].stream * h + groups),
+                1e-12);
+        FR_NEAR(work.apart_B, 3 * tokens / 4 * 2 * f, 1e-12);
+        fr_job_free(&job);
+    }
+}
+
 /* Seven sums of the head's gradient, where it is trained. */
 static void frozen_heads_add_nothing_up(void **state) {
     (void)state;
@@ -240,6 +282,7 @@ int main(void) {
                                        cmocka_unit_test(casts_and_updates),
                                        cmocka_unit_test(nothing_is_cast_at_one_width),
                                        cmocka_unit_test(casts_are_kept_of_each_micro_batch),
+                                       cmocka_unit_test(methods_divide_it),
                                        cmocka_unit_test(frozen_heads_add_nothing_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
