@@ -142,8 +142,10 @@ static fr_status read_input(const struct fr_json *object, struct shape *at,
 
 /* The type of a layer, which says what keys it may have. */
 static fr_status read_type(const struct fr_json *node, int *type, struct fr_error *err) {
-    if (fr_json_is_object(node))
-        FR_TRY(fr_json_get_choice(node, "type", true, types, type, err));
+    struct fr_json stated = fr_json_member(node, "type");
+    if (!fr_json_present(&stated)) /* or misspelt */
+        FR_TRY(fr_json_object(node, layer_keys[CONV], err));
+    FR_TRY(fr_json_get_choice(node, "type", true, types, type, err));
     return fr_json_object(node, layer_keys[*type], err);
 }
 

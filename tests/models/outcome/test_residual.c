@@ -210,6 +210,8 @@ static void blocks_that_cannot_be_are_refused(void **state) {
         {NET("{\"type\": \"full\", \"outputs\": 8, \"norm\": true}"), "unknown key"},
         {NET(CONV(8, 3, ", \"repeat\": 3")), "unknown key"},
         {NET("{\"type\": \"residual\", \"kernel\": 3, \"layers\": []}"), "unknown key"},
+        {NET("{\"tpye\": \"conv\", \"filters\": 8, \"kernel\": 3}"), "did you mean \"type\"?"},
+        {NET("{\"filters\": 8, \"kernel\": 3}"), "known: conv, full, residual"},
         {NET("\"conv\""), "object"},
     };
     (void)state;
