@@ -191,7 +191,8 @@ fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan,
                        "a grid per layer is priced by the closed form only");
     if (ranks > RANKS_MAX)
         return fr_fail(err, FR_ERR_UNSUPPORTED, "plan",
-                       "%lld ranks are too many to spell out one by one", (long long)ranks);
+                       "has %lld ranks; message by message at most %d are played",
+                       (long long)ranks, RANKS_MAX);
     struct fr_layers_builder b = {.next_class = -1,
                                   .job = job,
                                   .plan = plan,

@@ -106,7 +106,6 @@ static void look_ahead(const struct shared *s, const struct node *over) {
 }
 
 static void finish(struct shared *s, struct node *over, double end_s) {
-    __builtin_prefetch(over + 512, 1);
     look_ahead(s, over);
     over->end_s = end_s;
     over->waits_left = over->waits; /* as the next run wants it */

@@ -63,9 +63,15 @@ static bool is_of(const struct point *p, int kernel, int pass) {
     return p->of.kernel == kernel && p->of.pass == pass && p->of.width >= NARROW;
 }
 
-/* s_per_flop = a + c / K over the passes of @p kernel, relative errors; c >= 0.  @return how many there were */
-static int fit_line(const struct point *points, int n, int kernel, int pass, double *a,
-                    double *c) {
+/* s_per_flop = a + c / K of a pass; a = 0: it was not measured.  `bends`: its points say how it saturates. */
+struct line {
+    double a, c;
+    bool bends;
+};
+
+/* That line over the passes of @p kernel, relative errors; c >= 0.  @return how many there were */
+static int fit_line(const struct point *points, int n, int kernel, int pass,
+                    struct line *line) {
     double w = 0, wx = 0, wxx = 0, wy = 0, wxy = 0;
     int used = 0;
     for (int i = 0; i < n; i++) {
@@ -77,9 +83,10 @@ static int fit_line(const struct point *points, int n, int kernel, int pass, dou
     }
     if (used == 0) return 0;
     double det = w * wxx - wx * wx;
-    *c = used > 2 && det > 1e-9 * w * wxx ? fmax(0, (w * wxy - wx * wy) / det) : 0;
-    *a = (wy - *c * wx) / w;
-    if (!(*a > 0)) *a = wy / w, *c = 0;
+    line->bends = used > 2 && det > 1e-9 * w * wxx;
+    line->c = line->bends ? fmax(0, (w * wxy - wx * wy) / det) : 0;
+    line->a = (wy - line->c * wx) / w;
+    if (!(line->a > 0)) line->a = wy / w, line->c = 0;
     return used;
 }
 
@@ -129,10 +136,16 @@ static double peak_of(const struct fr_device *device) {
     return 0;
 }
 
-/* s_per_flop = a + c / K of a pass; a = 0: it was not measured. */
-struct line {
-    double a, c;
-};
+/* The backward pass.  Points of one length, or two, say how much slower it is than forward, and not how it saturates:
+ * then it does so as the forward pass. */
+static struct line fit_backward(const struct point *points, int n, int kernel,
+                                struct line forward) {
+    struct line line = {0};
+    double ignored = 0;
+    if (fit_line(points, n, kernel, 1, &line) == 0 || line.bends) return line;
+    double slower = ratio(points, n, kernel, 1, forward.a, forward.c, &ignored);
+    return (struct line){slower * forward.a, slower * forward.c, false};
+}
 
 /* FlashAttention-2 saturates as today's kernel does, each pass at a share of its own:
  *     flash / flash_2 = r_f    flash_2_backward / backward = r_f / r_b      r  times over today's same pass
@@ -142,10 +155,9 @@ static void fit_older(const struct point *points, int n, struct line forward,
                       struct fr_fit_attention *out) {
     double spread = 0, spread_back = 0;
     if (!(forward.a > 0)) {
-        fit_line(points, n, FR_SAMPLE_FLASH_2, 0, &forward.a, &forward.c);
-        fit_line(points, n, FR_SAMPLE_FLASH_2, 1, &backward.a, &backward.c);
+        if (fit_line(points, n, FR_SAMPLE_FLASH_2, 0, &forward) == 0) return;
+        backward = fit_backward(points, n, FR_SAMPLE_FLASH_2, forward);
     }
-    if (!(forward.a > 0)) return;
     double slower = ratio(points, n, FR_SAMPLE_FLASH_2, 0, forward.a, forward.c, &spread);
     if (!(slower > 0)) return;
     out->flash_2 = fmin(1, 1 / (slower * forward.a * peak_flop_per_s));
@@ -160,18 +172,20 @@ static void fit_older(const struct point *points, int n, struct line forward,
 
 static void fit(const struct point *points, int n, double peak_flop_per_s,
                 struct fr_fit_attention *out) {
+    /* In a cluster file 0 stands for the forward pass's. */
+    const double least_keys = 0.01;
     struct line forward = {0}, backward = {0};
     out->n = n;
-    if (fit_line(points, n, FR_SAMPLE_FLASH, 0, &forward.a, &forward.c) > 0) {
+    if (fit_line(points, n, FR_SAMPLE_FLASH, 0, &forward) > 0) {
         out->flash = fmin(1, 1 / (forward.a * peak_flop_per_s));
         out->half_keys = forward.c / forward.a;
         ratio(points, n, FR_SAMPLE_FLASH, 0, forward.a, forward.c, &out->flash_spread);
         out->exponentials = exponentials(points, n, forward.a, forward.c);
+        backward = fit_backward(points, n, FR_SAMPLE_FLASH, forward);
     }
-    if (forward.a > 0 &&
-        fit_line(points, n, FR_SAMPLE_FLASH, 1, &backward.a, &backward.c) > 0) {
+    if (backward.a > 0) {
         out->backward = forward.a / backward.a;
-        out->backward_keys = backward.c / backward.a;
+        out->backward_keys = backward.bends ? fmax(least_keys, backward.c / backward.a) : 0;
         ratio(points, n, FR_SAMPLE_FLASH, 1, backward.a, backward.c, &out->backward_spread);
     }
     fit_older(points, n, forward, backward, peak_flop_per_s, out);

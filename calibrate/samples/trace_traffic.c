@@ -4,8 +4,9 @@
 
 #include "calibrate/samples/trace.h"
 
-static const double PASS_LEAST_B = 256e6, /* several times the cache of any GPU of today */
-    LINK_LEAST_B = 16e6;                  /* at 60 GB/s 30 times a copy's start */
+static const double
+    PASS_LEAST_B = 256e6, /* our choice; a larger cache than that would still hide memory */
+    LINK_LEAST_B = 16e6;  /* at 60 GB/s 30 times a copy's start */
 
 /* How many arguments are read, from which on, and which one the result is like. */
 static const struct row {

@@ -138,9 +138,11 @@ FR_FACT(unfused, OWN("framework.unfused", 0, 1, framework.unfused),
         "eager mode; "
         "0: they are fused or compiled")
 FR_FACT(casts, OWN("framework.casts", 0, 1, framework.casts),
-        "1: weights lie at 32 bits, and each forward pass makes 16 bits of them (autocast)")
+        "1: each forward pass makes weights narrow that are wider than its products (autocast, "
+        "where model.weight_dtype is wider)")
 FR_FACT(frees_gradients, OWN("framework.frees_gradients", 0, 1, framework.frees_gradients),
-        "1: the update of a lone replica frees gradients, and each is there from its backward pass on")
+        "1: the update of a lone replica frees gradients, and each is there from its backward "
+        "pass on")
 FR_FACT(update_rate, OWN("framework.update_rate", 0, 1, framework.update_rate),
         "share of memory's rate that the optimiser's kernels reach; 0: all of it")
 FR_FACT(gathers, OWN("gathers", 0, 1, framework.gathers),

@@ -97,23 +97,21 @@ static void view_of(const struct fr_job *job, const struct fr_plan *plan,
     const struct fr_framework *f = &job->cluster.device.framework;
     const struct fr_pipeline_in_flight holds = held_by(f, p, i);
     double chunks = p->args.chunks, logits_B = m->heads * m->logits * m->value_B,
-           rest_B = s->ends_B - logits_B - m->head_B;
+           rest_B = s->ends_B - logits_B - m->head_B,
+           besides_B = m->fused_B +
+                       fr_workload_casts(&job->workload, &job->cluster.device) * m->casts_B;
     *v = (struct view){.stage = s, .m = m, .loss = &fr_losses[plan->loss]};
     view_states(job, plan, p, i, v);
     v->ends = chunks > 1 && holds.all > 1 ? 1 : holds.all;
     v->frees = !p->splits_backward;
-    v->pass_B = (s->activation_B - s->ends_B - s->offloaded_B + m->fused_B) / chunks;
+    v->pass_B = (s->activation_B - s->ends_B - s->offloaded_B + besides_B) / chunks;
     v->base_B[FR_TENSOR_LAYERS] =
-        fr_offload_saved_B(s, holds.all, holds.waiting) + holds.all * (m->fused_B - s->ends_B);
+        fr_offload_saved_B(s, holds.all, holds.waiting) + holds.all * (besides_B - s->ends_B);
     /* A number that rounding leaves of equal ones is none. */
     if (!(v->base_B[FR_TENSOR_LAYERS] > 1e-9 * holds.all * s->activation_B))
         v->base_B[FR_TENSOR_LAYERS] = 0;
     v->base_B[FR_TENSOR_LAYERS] += s->cache_B * p->args.micro_batches; /* of all samples */
     v->base_B[FR_TENSOR_ENDS] = rest_B > 1e-9 * s->ends_B ? holds.all * rest_B : 0;
-    if (m->known && f->casts > 0 && !plan->forward) {
-        v->pass_B += f->casts * m->casts_B;
-        v->base_B[FR_TENSOR_LAYERS] += f->casts * m->casts_B;
-    }
     v->caller_B = f->saved_logits * m->value_B;
     bool alone = p->args.stages == 1 && p->args.micro_batches == 1 && !fr_plan_reduces(plan);
     if (alone && m->known && m->heads > 0 && f->frees_gradients > 0 && !plan->forward)

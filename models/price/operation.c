@@ -48,6 +48,7 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
                   [FR_AXIS_FROM_ENDS] = &rank_map->between[2]},
         .micro_batches = micro_batches,
         .weight_gradient.value_B = fr_dtype_size_B(job->workload.gradient_dtype),
+        .casts = fr_workload_casts(&job->workload, &job->cluster.device),
         .adds_apart = plan->adds_apart,
         .n = 1,
         .passes = 1,
@@ -138,8 +139,7 @@ static double products_s(const struct fr_pricing *x, const struct fr_operation *
     if (o->streams) time_s = fmax(time_s, streamed_s(x, dtype, &o->shape));
     if (!weight && !o->streams) time_s += fr_gemm_own_s(&x->cluster->device, dtype, &o->shape);
     if (apart) time_s += added_s(x, &o->shape);
-    if (o->pass == FR_PASS_FORWARD && x->cluster->device.framework.casts > 0)
-        time_s += cast_s(x, o);
+    if (o->pass == FR_PASS_FORWARD && x->casts > 0) time_s += x->casts * cast_s(x, o);
     bool arrives = o->made && x->dtype != FR_FP4; /* narrow */
     if (narrow && !weight && !arrives) time_s += narrowed_s(x, o);
     return o->times * time_s;

@@ -45,6 +45,7 @@ struct fr_pricing {
     double met_B[FR_PASS_KINDS]; /**< of the products of each pass; 0: products_B */
     struct fr_gemm_use weight_gradient;   /**< adds to that of the micro-batch before */
     bool narrow_attention, narrow_logits; /**< at 8 bits (models/workload/workload.h) */
+    double casts;    /**< share of the weights that a forward pass makes narrow */
     bool adds_apart; /**< in a kernel of its own, which reads what the product wrote */
     double launch_s; /**< of one kernel */
     bool in_turn;    /**< nothing runs beside anything: launches block */

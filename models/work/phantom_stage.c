@@ -186,6 +186,23 @@ static double kernels_of(const struct view *v) {
     return of_layers + of_cross + heads + mlp;
 }
 
+/* Kernels of single operations: on the heads and the width of a rank, and on its part of the residual stream. */
+static struct fr_unfused unfused(const struct view *v) {
+    double stream = v->T * v->h / v->p;
+    return fr_unfused_of(&(struct fr_unfused_sizes){.t = v->t,
+                                                    .plan = v->plan,
+                                                    .attentions = v->attentions,
+                                                    .dense = v->layers,
+                                                    .queries = v->T * v->q / v->p,
+                                                    .keys = v->T * v->kv / v->p,
+                                                    .values = v->T * v->kv / v->p,
+                                                    .hidden = v->T * v->f / v->p,
+                                                    .attention_stream = stream,
+                                                    .mlp_stream = stream,
+                                                    .value_B = v->value_B,
+                                                    .joined = v->heads});
+}
+
 /* The terms of models/work/transformer.c, with the residual stream divided over p. */
 static void add_memory(const struct view *v, struct fr_rank_work *work) {
     double s = (double)v->t->sequence, stream = v->T * v->h / v->p;
@@ -207,10 +224,12 @@ static void add_memory(const struct view *v, struct fr_rank_work *work) {
                                          .norm_B = FR_NORM_PASSES * norms * v->value_B,
                                          .softmax_B = FR_SOFTMAX_PASSES * scores * v->value_B,
                                          .kernels = kernels,
+                                         .apart = unfused(v),
                                          .again_kernels = v->full  ? kernels
                                                           : v->any ? heads
                                                                    : 0};
     fr_transformer_add_share(work, &share, v->layers, v->plan->recompute);
+    work->apart_B = v->full || !v->t->gated ? 0 : v->layers * hidden * v->value_B;
     if (!v->any) {
         work->activation_B += all_B;
         return;

@@ -133,8 +133,8 @@ static void add_masked_head(struct fr_rank_work *work, const struct fr_transform
 }
 
 /* The last norm and the loss, forward; backward twice that, but for losses whose kernels are counted.  A loss in parts
- * makes its forward pass again.  It adds up the gradient of the head's weights: two read and one written for each part
- * after the first. */
+ * makes its forward pass again.  It adds up the gradient of the head's weights, if they are trained: two read and one
+ * written for each part after the first. */
 static void add_loss(struct fr_rank_work *work, const struct fr_ends *e, double h, double times,
                      struct fr_stage_share *s) {
     const struct fr_loss_row *loss = &fr_losses[e->loss];
@@ -145,8 +145,8 @@ static void add_loss(struct fr_rank_work *work, const struct fr_ends *e, double 
     if (backward_B <= 0) return;
     double stated_B = times * fr_transformer_loss_B(e->tokens, e->words, 0, e->value_B);
     s->forward_B += logits * forward_B - stated_B;
-    s->more_B = logits * (backward_B - 2 * forward_B) +
-                times * (loss->parts - 1) * 3 * e->words * h * e->value_B;
+    s->more_B = logits * (backward_B - 2 * forward_B);
+    if (!s->frozen) s->more_B += times * (loss->parts - 1) * 3 * e->words * h * e->value_B;
     if (loss->parts > 1)
         add_traffic(work, FR_PASS_AGAIN, 1,
                     (struct fr_elementwise){.all_B = logits * forward_B,

@@ -179,6 +179,22 @@ static void count_kernels(const struct view *v, struct fr_stage_share *share) {
                                                                      : heads;
 }
 
+/* Kernels of single operations, in branches and in common layers. */
+static struct fr_unfused unfused(const struct view *v, double hidden) {
+    double tokens = v->heads_only ? v->C : v->T / v->g;
+    return fr_unfused_of(&(struct fr_unfused_sizes){.t = v->t,
+                                                    .plan = v->plan,
+                                                    .attentions = v->attentions,
+                                                    .dense = v->layers,
+                                                    .queries = tokens * v->q,
+                                                    .keys = tokens * v->kv,
+                                                    .values = tokens * v->kv,
+                                                    .hidden = hidden,
+                                                    .attention_stream = v->C * v->h,
+                                                    .mlp_stream = v->C * v->h,
+                                                    .value_B = v->value_B});
+}
+
 /* Element-wise traffic and what is kept for the backward pass: the terms of models/work/transformer.c,
  * tokens of the common layers and of the branches told apart. */
 static void add_memory(const struct view *v, const struct packed *packed,
@@ -210,6 +226,9 @@ static void add_memory(const struct view *v, const struct packed *packed,
                                    .common_norm_B =
                                        FR_NORM_PASSES * joints * v->C * v->h * v->value_B};
     count_kernels(v, &share);
+    share.apart = unfused(v, up);
+    if (v->t->gated && v->plan->recompute != FR_RECOMPUTE_FULL)
+        work->apart_B = v->layers * up * v->value_B;
     fr_transformer_add_share(work, &share, v->layers, v->plan->recompute);
     if (v->plan->recompute == FR_RECOMPUTE_NONE) {
         work->activation_B += all_B;

@@ -14,11 +14,17 @@
  *      ... of two residual additions                       - 6 h   of 12 h counted there for both additions
  *      gradients of keys and values, of each query     2 q + k + v made by FlashAttention-2 for groups of queries, summed
  *
+ *  Methods phantom and subgraph divide these values as they divide the products around them (our reading: nobody has measured
+ *  them in eager mode).
+ *
  *  framework.unfused says that a runtime's software is so (models/device/framework.h). */
 #ifndef FR_MODELS_WORK_UNFUSED_H
 #define FR_MODELS_WORK_UNFUSED_H
 
 #include <stdbool.h>
+
+struct fr_plan;
+struct fr_transformer;
 
 /** All layers of a stage, beside what fused ones do. */
 struct fr_unfused {
@@ -26,8 +32,22 @@ struct fr_unfused {
     double forward_kernels, backward_kernels;
 };
 
+/** Values of a micro-batch on one rank, of one layer. */
+struct fr_unfused_sizes {
+    const struct fr_transformer *t;
+    const struct fr_plan *plan;
+    double attentions, dense, mixed; /**< of the stage, with an MLP and with experts */
+    double queries, keys, values;
+    double hidden, routed; /**< between the products of an MLP, and of experts */
+    double attention_stream, mlp_stream;
+    double value_B;
+    bool joined; /**< queries, keys and values are one product */
+};
+struct fr_unfused fr_unfused_of(const struct fr_unfused_sizes *s);
+
 struct fr_stage_view;
-struct fr_unfused fr_unfused_of(const struct fr_stage_view *v);
+/** The same of methods tensor and grid. */
+struct fr_unfused fr_unfused_of_view(const struct fr_stage_view *v);
 
 /** Bytes that a layer with an MLP, or with experts (@p mixed), saves besides: the activation, which a fused gating makes
  *  again from its input.  Experts also save what they made (@p made), before and after it is put in order.  That is gone

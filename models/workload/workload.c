@@ -203,13 +203,17 @@ fr_status fr_workload_read_store(const struct fr_json *object, struct fr_transfo
     return FR_OK;
 }
 
+double fr_workload_casts(const struct fr_workload *workload, const struct fr_device *device) {
+    bool wider = fr_dtype_size_B(workload->weight_dtype) > fr_dtype_saved_B(workload->dtype);
+    return wider ? device->framework.casts : 0;
+}
+
 double fr_workload_weight_B(const struct fr_workload *workload,
                             const struct fr_device *device) {
     double held_B = fr_dtype_size_B(workload->weight_dtype),
            used_B = fr_dtype_size_B(workload->dtype);
     bool whole = workload->dtype == FR_FP8 && !device->fp8_transpose && !workload->fp8_blocks;
-    if (device->framework.casts > 0 && held_B > used_B)
-        return held_B; /* narrow for a pass alone */
+    if (fr_workload_casts(workload, device) > 0) return held_B; /* narrow for a pass alone */
     int copies = fr_dtype_is_narrow(workload->dtype) && !whole ? 2 : 1;
     return held_B > used_B ? held_B + copies * used_B : copies * held_B;
 }

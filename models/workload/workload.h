@@ -284,6 +284,10 @@ fr_status fr_workload_read_store(const struct fr_json *object, struct fr_transfo
  *  (MXFP8, NVFP4), since scales differ along either dimension.  Else one copy serves both. */
 double fr_workload_weight_B(const struct fr_workload *workload, const struct fr_device *device);
 
+/** Share of the weights that autocast makes narrow in each forward pass (framework.casts); 0 where they are kept at the
+ *  products' width. */
+double fr_workload_casts(const struct fr_workload *workload, const struct fr_device *device);
+
 /** Values of a sample that reach @p layer from those before it: its input, and what of a shortcut passes by. */
 static inline double fr_layer_crossing(const struct fr_layer *layer) {
     return layer->inputs + layer->carried;

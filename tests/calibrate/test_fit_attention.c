@@ -91,6 +91,44 @@ static void laws_are_found_again(void **state) {
     fr_json_free(base);
 }
 
+/* Samples of @p l at five lengths; backward at all of them, or at one. */
+static struct fr_fit_attention fit_of(const struct law *l, bool one) {
+    struct fr_json_document *base = NULL;
+    struct fr_samples samples = {0};
+    struct fr_fit_result result = {0};
+    uint64_t random = 5;
+    size_t n = 0;
+    assert_int_equal(fr_preset_or_file_read("cluster", "dgx-h100", &base, NULL), FR_OK);
+    const struct fr_fit_options options = {.base = base};
+    for (int sequence = 1024; sequence <= 16384; sequence *= 2)
+        add(&samples, l, &random, FR_SAMPLE_FLASH, sequence, 128, true);
+    for (size_t i = 0; i < samples.n_attention; i++)
+        if (!one || samples.attention[i].pass == 0 || samples.attention[i].sequence == 2048)
+            samples.attention[n++] = samples.attention[i];
+    samples.n_attention = n;
+    assert_int_equal(fr_fit_attentions(&samples, &options, &result, NULL), FR_OK);
+    fr_samples_free(&samples);
+    fr_json_free(base);
+    return result.attention;
+}
+
+/* A backward pass of one length saturates as the forward pass, which a file says by 0; one that does not saturate says so by
+ * few keys. */
+static void backward_passes_of_their_own(void **state) {
+    const struct law alike = {
+        .peak = 989e12, .flash = 0.5, .half_keys = 500, .backward = 0.8, .backward_keys = 500};
+    struct law level = alike;
+    (void)state;
+    level.backward_keys = 0;
+    struct fr_fit_attention a = fit_of(&alike, true);
+    near(a.half_keys, 500, "half_keys");
+    near(a.backward, 0.8, "backward of one length");
+    assert_true(a.backward_keys == 0);
+    a = fit_of(&level, false);
+    near(a.backward, 0.8, "backward that does not saturate");
+    FR_TRUE(a.backward_keys > 0 && a.backward_keys < 1, "%g keys", a.backward_keys);
+}
+
 /* Nothing is said of what was not measured. */
 static void nothing_is_made_up(void **state) {
     struct fr_json_document *base = NULL;
@@ -143,6 +181,7 @@ static void narrow_heads_that_do_not_wait(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(laws_are_found_again),
+        cmocka_unit_test(backward_passes_of_their_own),
         cmocka_unit_test(nothing_is_made_up),
         cmocka_unit_test(narrow_heads_that_do_not_wait),
     };

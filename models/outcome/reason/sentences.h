@@ -116,6 +116,10 @@ WHY_BY(HEADS, true, say_heads)
 WHY_BY(SEQUENCE, true, say_sequence)
 WHY_BY(EXPERTS, true, say_experts)
 WHY(TOO_WIDE, true, "a layer has fewer output channels than the ranks that should divide them")
+WHY(LAYER, plan->method->branches,
+    "batch norms, residual blocks and means are divided by method grid; how method %s would "
+    "nobody has said",
+    plan->method->name)
 WHY(LAYER, true, "method %s divides fully connected layers only; use grid for convolutions",
     plan->method->name)
 

@@ -15,6 +15,8 @@
 static fr_reasons check(const struct fr_work_part *x) {
     if (!x->layer) return fr_subgraph_check(x->workload, x->plan);
     fr_reasons reasons = 0;
+    if (x->layer->norm || x->layer->adds || x->layer->average)
+        reasons |= FR_BECAUSE(FR_REASON_LAYER);
     if (x->layer->branches > 0 && fmod(x->layer->branches, x->shard.tp) != 0)
         reasons |= FR_BECAUSE(FR_REASON_BRANCHES);
     if (!x->shard.common_subgrid && fmod(x->shard.batch, x->shard.tp) != 0)

@@ -17,12 +17,14 @@ static const struct fr_json_key keys[] = {
     FR_KEY_ROW(sync_norms, BOOL(), OPTIONAL, BY_CODE, "false",
                "batch norms take statistics of all replicas, as PyTorch's SyncBatchNorm"),
     {0}};
-static const char *const layer_keys[] = {"type",   "filters", "kernel",   "stride",  "padding",
-                                         "groups", "pool",    "norm",     "outputs", "bias",
-                                         "repeat", "layers",  "shortcut", NULL};
 static const char *const pool_keys[] = {"kernel", "stride", "padding", NULL};
 static const char *const types[] = {"conv", "full", "residual", NULL};
 enum { CONV, FULL, RESIDUAL };
+static const char *const layer_keys[][10] = {
+    [CONV] = {"type", "filters", "kernel", "stride", "padding", "groups", "pool", "norm",
+              "bias"},
+    [FULL] = {"type", "outputs", "bias"},
+    [RESIDUAL] = {"type", "layers", "shortcut", "repeat", "pool"}};
 
 struct shape { /* of the values between two layers */
     int64_t channels, height, width;
@@ -138,6 +140,15 @@ static fr_status read_input(const struct fr_json *object, struct shape *at,
     return FR_OK;
 }
 
+/* The type of a layer, which says what keys it may have. */
+static fr_status read_type(const struct fr_json *node, int *type, struct fr_error *err) {
+    struct fr_json stated = fr_json_member(node, "type");
+    if (!fr_json_present(&stated)) /* or misspelt */
+        FR_TRY(fr_json_object(node, layer_keys[CONV], err));
+    FR_TRY(fr_json_get_choice(node, "type", true, types, type, err));
+    return fr_json_object(node, layer_keys[*type], err);
+}
+
 /* ---- lists of layers ---------------------------------------------------------------------------- */
 
 static struct fr_layer *next_layer(struct fr_workload *w) { return &w->layers[w->n_layers++]; }
@@ -158,8 +169,7 @@ static fr_status read_inside(const struct fr_json *node, struct shape *at, struc
                              struct fr_error *err) {
     struct fr_json pool = fr_json_member(node, "pool");
     int type = 0;
-    FR_TRY(fr_json_object(node, layer_keys, err));
-    FR_TRY(fr_json_get_choice(node, "type", true, types, &type, err));
+    FR_TRY(read_type(node, &type, err));
     if (type != CONV)
         return fr_json_fail(node, err, "is \"%s\"; a residual block holds convolutions alone",
                             types[type]);
@@ -221,8 +231,7 @@ static fr_status read_residual(const struct fr_json *node, struct shape *at,
 static fr_status read_layer(const struct fr_json *node, struct shape *at, struct fr_workload *w,
                             struct fr_error *err) {
     int type = 0;
-    FR_TRY(fr_json_object(node, layer_keys, err));
-    FR_TRY(fr_json_get_choice(node, "type", true, types, &type, err));
+    FR_TRY(read_type(node, &type, err));
     if (type == RESIDUAL) return read_residual(node, at, w, err);
     FR_TRY(reserve(node, w, 1, err));
     return type == CONV ? read_conv(node, at, next_layer(w), err)

@@ -175,6 +175,20 @@ static void stages_pass_shortcuts_on(void **state) {
     }
 }
 
+/* Sub-graphs know nothing of norms, sums and means, so they are not priced as if there were none. */
+static void sub_graphs_are_refused(void **state) {
+    const char *sets[] = {"method=subgraph", "tp=2", NULL};
+    const char *nets[] = {NET(CONV(8, 3, "")), IDENTITY,
+                          NET("{\"type\": \"conv\", \"filters\": 8, \"kernel\": 3, \"pool\": "
+                              "\"average\"}")};
+    (void)state;
+    for (size_t k = 0; k < sizeof nets / sizeof *nets; k++) {
+        struct fr_job job = job_of(nets[k], sets);
+        FR_TRUE(fr_pipeline_check(&job, &job.plan) & FR_BECAUSE(FR_REASON_LAYER), "net %zu", k);
+        fr_job_free(&job);
+    }
+}
+
 /* A message names what a block lacks. */
 static void blocks_that_cannot_be_are_refused(void **state) {
     static const struct {
@@ -192,6 +206,13 @@ static void blocks_that_cannot_be_are_refused(void **state) {
              8, 3, ", \"padding\": 1") ", " CONV(8, 1, "") "]}"),
          "makes more than 4096 layers"},
         {NET(CONV(8, 3, ", \"pool\": \"max\"")), "average"},
+        /* A key of another type says something that nothing would read. */
+        {NET("{\"type\": \"full\", \"outputs\": 8, \"norm\": true}"), "unknown key"},
+        {NET(CONV(8, 3, ", \"repeat\": 3")), "unknown key"},
+        {NET("{\"type\": \"residual\", \"kernel\": 3, \"layers\": []}"), "unknown key"},
+        {NET("{\"tpye\": \"conv\", \"filters\": 8, \"kernel\": 3}"), "did you mean \"type\"?"},
+        {NET("{\"filters\": 8, \"kernel\": 3}"), "known: conv, full, residual"},
+        {NET("\"conv\""), "object"},
     };
     (void)state;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
@@ -211,6 +232,7 @@ int main(void) {
         cmocka_unit_test(traffic_is_counted),
         cmocka_unit_test(statistics_are_exchanged_where_asked),
         cmocka_unit_test(stages_pass_shortcuts_on),
+        cmocka_unit_test(sub_graphs_are_refused),
         cmocka_unit_test(blocks_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

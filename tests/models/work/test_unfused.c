@@ -3,7 +3,9 @@
 
 #include "models/outcome/cost.h"
 #include "models/outcome/moments.h"
+#include "models/price/pipeline.h"
 #include "tests/job.h"
+#include "tests/work.h"
 
 #define RATE "cluster.device.memory_bandwidth=1 TB/s"
 #define ALONE                                                                                  \
@@ -152,11 +154,135 @@ static void casts_and_updates(void **state) {
             (2 * 4 + 2 + 2 * 12) * (4 * layer + 2 * head + norms) / 1e12, 1e-2);
 }
 
+/* Weights that are kept at the products' width need no cast: neither time nor memory. */
+static void nothing_is_cast_at_one_width(void **state) {
+    struct fr_outcome out[2];
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const char *sets[] = {
+            ALONE, "model.layers=2", "model.weight_dtype=bf16",
+            k ? "cluster.device.framework={\"casts\":1}" : "cluster.device.framework={}", NULL};
+        struct fr_job job;
+        out[k] = ask("llama-3-8b", sets, &job);
+        fr_job_free(&job);
+    }
+    FR_TRUE(out[0].time_s > 0 && out[1].time_s == out[0].time_s, "%.17g s, without %.17g s",
+            out[1].time_s, out[0].time_s);
+    FR_NEAR(out[1].memory_peak_B, out[0].memory_peak_B, 0);
+}
+
+/* Activations that the first stage keeps, of four layers each. */
+static double layers_kept_B(int stages, const char *framework) {
+    const char *sets[] = {stages > 1 ? "model.layers=8" : "model.layers=4",
+                          stages > 1 ? "pp=2" : "pp=1",
+                          "global_batch=8",
+                          "micro_batch=2",
+                          "attention=flash-2",
+                          "model.dtype=bf16",
+                          "model.weight_dtype=fp32",
+                          "model.sequence=1024",
+                          framework,
+                          NULL};
+    struct fr_moment_memory memory;
+    struct fr_pipeline p;
+    struct fr_job job;
+    uint32_t outside = 0;
+    fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+    assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &outside, NULL), FR_OK);
+    assert_true(fr_moments_of(&job, &job.plan, &p, 0, FR_MOMENT_LAYER_BACKWARD, &memory) > 0);
+    fr_pipeline_free(&p);
+    fr_job_free(&job);
+    return memory.tensor_B[FR_TENSOR_LAYERS];
+}
+
+/* The first of two stages has two micro-batches in flight, each with narrow weights and inputs of its own. */
+static void casts_are_kept_of_each_micro_batch(void **state) {
+    double more_B[2];
+    (void)state;
+    for (int k = 0; k < 2; k++)
+        more_B[k] = layers_kept_B(1 + k, "cluster.device.framework={\"casts\":1}") -
+                    layers_kept_B(1 + k, "cluster.device.framework={}");
+    assert_true(more_B[0] > 0);
+    FR_NEAR(more_B[1], 2 * more_B[0], 1e-12);
+}
+
+/* Bytes of a backward pass beside its products. */
+static double backward_B(const char *loss, const char *rank) {
+    const char *sets[] = {ALONE, "model.layers=1", loss, rank, NULL};
+    static struct fr_rank_work work;
+    struct fr_job job;
+    double sum = 0;
+    fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+    test_stage(&job.workload, &job.plan, 0, &work);
+    for (int k = 0; k < work.n_ops; k++)
+        if (work.op[k].kind == FR_WORK_TRAFFIC && work.op[k].pass == FR_PASS_INPUT)
+            sum += work.op[k].times * work.op[k].moved.all_B;
+    fr_job_free(&job);
+    return sum;
+}
+
+/* Four ranks divide what single operations move whatever the method: X = 5120 turned values, f = 14336, h = 4096.  A
+ * phantom attention has one product in place of three, whose gradients need no sum: 6 h less. */
+static void methods_divide_it(void **state) {
+    static const struct {
+        const char *method, *more;
+        double stream; /* backward, in h */
+    } rows[] = {{"method=tensor", "sequence_parallel=true", 5},
+                {"method=phantom", "ghost=8", 5},
+                {"method=phantom", "phantom_parts=all", -1},
+                {"method=subgraph", "branches=heads", 5}};
+    const double X = 5120, f = 14336, h = 4096, groups = 2 * 4096 + 2 * 1024, tokens = 4 * 1024;
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const char *sets[] = {"tp=4",
+                              "micro_batch=4",
+                              "global_batch=4",
+                              "attention=flash-2",
+                              "recompute=none",
+                              "model.sequence=1024",
+                              "model.dtype=bf16",
+                              "model.layers=3",
+                              rows[k].method,
+                              rows[k].more,
+                              k == 2 ? "ghost=8" : NULL,
+                              NULL};
+        static struct fr_rank_work work;
+        struct fr_job job;
+        double moved_B[2] = {0};
+        fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+        test_stage(&job.workload, &job.plan, 0, &work);
+        for (int i = 0; i < work.n_ops; i++)
+            if (work.op[i].kind == FR_WORK_TRAFFIC)
+                moved_B[work.op[i].pass != FR_PASS_FORWARD] +=
+                    work.op[i].times * work.op[i].moved.apart_B;
+        FR_NEAR(moved_B[0], 3 * tokens / 4 * 2 * (10 * X + f), 1e-12);
+        FR_NEAR(moved_B[1], 3 * tokens / 4 * 2 * (10 * X + f + rows[k].stream * h + groups),
+                1e-12);
+        FR_NEAR(work.apart_B, 3 * tokens / 4 * 2 * f, 1e-12);
+        fr_job_free(&job);
+    }
+}
+
+/* Seven sums of the head's gradient, where it is trained. */
+static void frozen_heads_add_nothing_up(void **state) {
+    (void)state;
+    FR_NEAR(backward_B("loss=chunked", NULL) - backward_B("loss=eager", NULL),
+            7 * 3 * 2. * 128256 * 4096, 1e-12);
+    FR_NEAR(backward_B("loss=chunked", "model.lora_rank=16"),
+            backward_B("loss=eager", "model.lora_rank=16"), 1e-12);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(traffic_of_a_layer), cmocka_unit_test(kernels_of_a_layer),
-        cmocka_unit_test(losses_move),        cmocka_unit_test(parts_are_made_again),
-        cmocka_unit_test(gradients_come),     cmocka_unit_test(the_activation_is_kept),
-        cmocka_unit_test(casts_and_updates)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(traffic_of_a_layer),
+                                       cmocka_unit_test(kernels_of_a_layer),
+                                       cmocka_unit_test(losses_move),
+                                       cmocka_unit_test(parts_are_made_again),
+                                       cmocka_unit_test(gradients_come),
+                                       cmocka_unit_test(the_activation_is_kept),
+                                       cmocka_unit_test(casts_and_updates),
+                                       cmocka_unit_test(nothing_is_cast_at_one_width),
+                                       cmocka_unit_test(casts_are_kept_of_each_micro_batch),
+                                       cmocka_unit_test(methods_divide_it),
+                                       cmocka_unit_test(frozen_heads_add_nothing_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
