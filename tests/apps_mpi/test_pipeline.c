@@ -753,7 +753,7 @@ static void check_steps(const struct plan *p, int zero) {
             if (fr_real_step(c[i].app, &c[i].real, &loss, &err) != FR_OK)
                 FAIL("%s: %s", text[i], err.detail);
     }
-    /* Of each collective the last share ends beyond what is there, by less than a value a copy: a scatter and the gathers of
+    /* The last share of each collective ends beyond what is there, by less than a value a copy: a scatter and the gathers of
      * scattered and of whole gradients, or of both passes; with zero 2 and 3 of each unit in each pass. */
     int copies = replicas(p) * ways(p);
     double beyond_B = (p->branches ? 6 : 3) * (copies - 1) * sizeof(double),
