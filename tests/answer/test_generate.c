@@ -173,6 +173,24 @@ static void own_settings_are_refused(void **state) {
     }
 }
 
+/* Weights of 8 bits lie there once: no backward pass reads their transpose, which trainings keep. */
+static void weights_without_transposes(void **state) {
+    static const struct {
+        const char *sets[3];
+        double weight_B;
+    } rows[] = {{{"model.dtype=bf16", NULL}, 2},
+                {{"model.dtype=fp8", "model.weight_dtype=fp8", NULL}, 1},
+                {{"model.dtype=fp8", "model.weight_dtype=bf16", NULL}, 3}};
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct fr_generation g;
+        ask("dgx-h100", "llama-3-8b", rows[k].sets, 128, 20, 1, &g);
+        FR_NEAR(g.last.memory_B[FR_MEMORY_PARAMETERS],
+                rows[k].weight_B * g.last.parameters_rank_max, 1e-12);
+        fr_generation_free(&g);
+    }
+}
+
 /* A page says why a plan cannot run, and shows no number that nobody has. */
 static void pages_open_with_what_is_known(void **state) {
     static const struct {
@@ -228,6 +246,7 @@ int main(void) {
                                        cmocka_unit_test(published_latencies),
                                        cmocka_unit_test(plan_files_are_heard),
                                        cmocka_unit_test(own_settings_are_refused),
+                                       cmocka_unit_test(weights_without_transposes),
                                        cmocka_unit_test(pages_open_with_what_is_known),
                                        cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, fr_scratch_enter, fr_scratch_leave);
