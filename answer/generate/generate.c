@@ -15,27 +15,42 @@ struct pass {
     int64_t sequence, cached, micro_batch;
 };
 
-enum { BEFORE = 4, AFTER = 5, WORD = 64 };
+enum { USUAL = 4, OWN = 5, WORD = 64 };
+
+/* Taken where the user says nothing else.  The file of a cluster has the fixed time of training loops, that of a model its
+ * heads for further tokens; --set alone brings them back. */
+static const struct {
+    const char *key, *set;
+} usual[USUAL] = {{"attention", "attention=flash"},
+                  {"graphs", "graphs=iteration"},
+                  {"cluster.device.fixed", "cluster.device.fixed=0 s"},
+                  {"model.predicted_tokens", "model.predicted_tokens=0"}};
+
+/* The user's question, and what follows from the plan for all passes. */
+struct question {
+    const struct fr_job_names *names;
+    const struct fr_generation_asked *asked;
+    bool said[USUAL];                     /* by the plan */
+    int64_t step_samples, prompt_samples; /* of a micro-batch; 0: the plan's default */
+};
 
 /* The user's settings between those that they may change and those that are the question's. */
-static fr_status load(const struct fr_job_names *names, int64_t batch, const struct pass *p,
-                      struct fr_job *job, struct fr_error *err) {
-    static const char *const before[BEFORE] = {"attention=flash", "graphs=iteration",
-                                               "cluster.device.fixed=0 s",
-                                               "model.predicted_tokens=0"};
-    char after[AFTER][WORD];
-    struct fr_job_names all = *names;
-    const char **sets = fr_calloc((size_t)names->n_sets + BEFORE + AFTER + 1, sizeof *sets);
+static fr_status load(const struct question *q, const struct pass *p, struct fr_job *job,
+                      struct fr_error *err) {
+    char own[OWN][WORD];
+    struct fr_job_names all = *q->names;
+    const char **sets = fr_calloc((size_t)all.n_sets + USUAL + OWN, sizeof *sets);
     int n = 0;
     if (!sets) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    snprintf(after[0], WORD, "pass=forward");
-    snprintf(after[1], WORD, "global_batch=%" PRId64, batch);
-    snprintf(after[2], WORD, "model.sequence=%" PRId64, p->sequence);
-    snprintf(after[3], WORD, "model.cached=%" PRId64, p->cached);
-    snprintf(after[4], WORD, "micro_batch=%" PRId64, p->micro_batch);
-    for (int i = 0; i < BEFORE; i++) sets[n++] = before[i];
-    for (int i = 0; i < names->n_sets; i++) sets[n++] = names->sets[i];
-    for (int i = 0; i < AFTER - (p->micro_batch == 0); i++) sets[n++] = after[i];
+    snprintf(own[0], WORD, "pass=forward");
+    snprintf(own[1], WORD, "global_batch=%" PRId64, q->asked->batch);
+    snprintf(own[2], WORD, "model.sequence=%" PRId64, p->sequence);
+    snprintf(own[3], WORD, "model.cached=%" PRId64, p->cached);
+    snprintf(own[4], WORD, "micro_batch=%" PRId64, p->micro_batch);
+    for (int i = 0; i < USUAL; i++)
+        if (!q->said[i]) sets[n++] = usual[i].set;
+    for (int i = 0; i < q->names->n_sets; i++) sets[n++] = q->names->sets[i];
+    for (int i = 0; i < OWN - (p->micro_batch == 0); i++) sets[n++] = own[i];
     all.sets = sets;
     all.n_sets = n;
     fr_status status = fr_job_load(&all, job, err);
@@ -44,19 +59,19 @@ static fr_status load(const struct fr_job_names *names, int64_t batch, const str
 }
 
 /* Price one pass; @p job is the caller's to free. */
-static fr_status price(const struct fr_job_names *names, int64_t batch, const struct pass *p,
-                       struct fr_job *job, struct fr_outcome *out, struct fr_error *err) {
-    FR_TRY(load(names, batch, p, job, err));
+static fr_status price(const struct question *q, const struct pass *p, struct fr_job *job,
+                       struct fr_outcome *out, struct fr_error *err) {
+    FR_TRY(load(q, p, job, err));
     return fr_predict(job, FR_ENGINE_CLOSED, out, err);
 }
 
 /* The same of a job that nobody asks for. */
-static fr_status price_alone(const struct fr_job_names *names, int64_t batch,
-                             const struct pass *p, struct fr_outcome *out,
-                             struct fr_outcome_ends *time, struct fr_error *err) {
+static fr_status price_alone(const struct question *q, const struct pass *p,
+                             struct fr_outcome *out, struct fr_outcome_ends *time,
+                             struct fr_error *err) {
     struct fr_job job = {0};
     struct fr_outcome_view view;
-    fr_status status = price(names, batch, p, &job, out, err);
+    fr_status status = price(q, p, &job, out, err);
     if (status == FR_OK) {
         fr_outcome_view(&job, out, &view);
         *time = view.time;
@@ -79,24 +94,49 @@ static fr_status check_model(const struct fr_job *job, const struct fr_generatio
     return FR_OK;
 }
 
-/* Samples of a micro-batch: in a step all of a replica's, of the prompt as many as are near FR_PROMPT_TOKENS; or what
- * the plan says. */
-struct micro {
-    int64_t step, prompt;
-};
-static fr_status choose(const struct fr_job_names *names,
-                        const struct fr_generation_asked *asked, struct micro *micro,
-                        struct fr_error *err) {
+/* --set of what the options say would be lost. */
+static fr_status check_sets(const struct fr_job_names *names, struct fr_error *err) {
+    static const struct {
+        const char *key, *says;
+    } own[] = {{"pass", "it is forward"},
+               {"global_batch", "write --batch"},
+               {"model.sequence", "write --prompt and --tokens"},
+               {"model.cached", "write --prompt and --tokens"}};
+    for (int i = 0; i < names->n_sets; i++) {
+        const char *set = names->sets[i];
+        if (strncmp(set, "plan.", 5) == 0) set += 5;
+        size_t length = strcspn(set, "=");
+        for (size_t k = 0; strcmp(set, "pass=forward") != 0 && k < sizeof own / sizeof *own;
+             k++)
+            if (strlen(own[k].key) == length && strncmp(own[k].key, set, length) == 0)
+                return fr_fail(err, FR_ERR_USAGE, NULL, "--set %s: generate sets %s itself; %s",
+                               names->sets[i], own[k].key, own[k].says);
+    }
+    return FR_OK;
+}
+
+/* Samples of a micro-batch are what the plan says.  Else a step has all of a replica's, and the prompt as many as are near
+ * FR_PROMPT_TOKENS. */
+static void choose_samples(const struct fr_job *job, struct question *q) {
+    int64_t own = q->asked->batch / job->plan.dp, fits = FR_PROMPT_TOKENS / q->asked->prompt,
+            prompt = own > 0 ? own : 1;
+    if (fr_job_plan_says(job, "micro_batch")) {
+        q->step_samples = q->prompt_samples = job->plan.micro_batch;
+        return;
+    }
+    q->step_samples = prompt;
+    while (prompt > 1 && (prompt > fits || own % prompt != 0)) prompt--;
+    q->prompt_samples = prompt;
+}
+
+static fr_status read_question(struct question *q, struct fr_error *err) {
     struct fr_job job = {0};
-    fr_status status = fr_job_load(names, &job, err);
-    if (status == FR_OK) status = check_model(&job, asked, err);
-    if (status == FR_OK && fr_job_plan_says(&job, "micro_batch"))
-        *micro = (struct micro){job.plan.micro_batch, job.plan.micro_batch};
-    else if (status == FR_OK) {
-        int64_t own = asked->batch / job.plan.dp, fits = FR_PROMPT_TOKENS / asked->prompt;
-        micro->step = micro->prompt = own > 0 ? own : 1;
-        while (micro->prompt > 1 && (micro->prompt > fits || own % micro->prompt != 0))
-            micro->prompt--;
+    FR_TRY(check_sets(q->names, err));
+    fr_status status = fr_job_load(q->names, &job, err);
+    if (status == FR_OK) status = check_model(&job, q->asked, err);
+    if (status == FR_OK) {
+        for (int i = 0; i < USUAL; i++) q->said[i] = fr_job_plan_says(&job, usual[i].key);
+        choose_samples(&job, q);
     }
     fr_job_free(&job);
     return status;
@@ -105,13 +145,12 @@ static fr_status choose(const struct fr_job_names *names,
 static double simpson(const double at[3]) { return (at[0] + 4 * at[1] + at[2]) / 6; }
 
 /* The prompt's memory is left out: servers make no logits of all its tokens. */
-static fr_status price_prompt(const struct fr_job_names *names,
-                              const struct fr_generation_asked *asked, int64_t micro,
-                              struct fr_generation *g, struct fr_error *err) {
+static fr_status price_prompt(const struct question *q, struct fr_generation *g,
+                              struct fr_error *err) {
     struct fr_outcome out;
     struct fr_outcome_ends ignored;
-    FR_TRY(price_alone(names, asked->batch, &(struct pass){asked->prompt, 0, micro}, &out,
-                       &ignored, err));
+    const struct pass prompt = {q->asked->prompt, 0, q->prompt_samples};
+    FR_TRY(price_alone(q, &prompt, &out, &ignored, err));
     g->prompt_s = out.time_s;
     g->prompt_J = out.energy_J;
     return FR_OK;
@@ -119,20 +158,20 @@ static fr_status price_prompt(const struct fr_job_names *names,
 
 fr_status fr_generate(const struct fr_job_names *names, const struct fr_generation_asked *asked,
                       struct fr_generation *g, struct fr_error *err) {
-    struct micro micro = {0};
+    struct question q = {.names = names, .asked = asked};
     double time_s[3], energy_J[3], n = (double)(asked->tokens - 1),
                                    batch = (double)asked->batch;
     *g = (struct fr_generation){.asked = *asked};
-    FR_TRY(choose(names, asked, &micro, err));
-    FR_TRY(price_prompt(names, asked, micro.prompt, g, err));
+    FR_TRY(read_question(&q, err));
+    FR_TRY(price_prompt(&q, g, err));
     for (int k = 0; k < 3; k++) {
-        struct pass step = {1, asked->prompt + k * (asked->tokens - 2) / 2, micro.step};
+        struct pass step = {1, asked->prompt + k * (asked->tokens - 2) / 2, q.step_samples};
         struct fr_outcome out;
         struct fr_outcome_ends ends = {0};
         if (k == 2)
-            FR_TRY(price(names, asked->batch, &step, &g->job, &g->last, err));
+            FR_TRY(price(&q, &step, &g->job, &g->last, err));
         else
-            FR_TRY(price_alone(names, asked->batch, &step, &out, &ends, err));
+            FR_TRY(price_alone(&q, &step, &out, &ends, err));
         const struct fr_outcome *priced = k == 2 ? &g->last : &out;
         time_s[k] = priced->time_s;
         energy_J[k] = priced->energy_J;

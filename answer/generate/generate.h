@@ -11,8 +11,8 @@
  *  Memory is that behind the last step.  A step begins when all samples have their last token, so a pipeline drains
  *  between two; micro-batches fill it within one.
  *
- *  Taken unless the user says otherwise: one micro-batch a step, the fused attention, an iteration recorded as a graph,
- *  and none of a training loop's fixed time.  The prompt's pass has about FR_PROMPT_TOKENS in a micro-batch, as servers
+ *  Taken unless plan file or settings say otherwise: one micro-batch a step, the fused attention, an iteration recorded as
+ *  a graph.  Unless settings say otherwise: none of a training loop's fixed time, and no heads for further tokens.  The prompt's pass has about FR_PROMPT_TOKENS in a micro-batch, as servers
  *  do it in pieces, and logits of all its tokens, which servers make of the last one alone.
  *
  *  Left out: speculative decoding, samples that come and go (continuous batching), sharing of prompts, how a server
@@ -44,8 +44,8 @@ struct fr_generation {
 
 /** @param names  cluster, model, plan and settings of the user; `pass`, `global_batch`, `model.sequence` and
  *                `model.cached` are the question's
- *  @return FR_OK, also for a plan that cannot be (last.reasons); FR_ERR_INPUT for a model that does not generate; what
- *          loading gave.  Free with fr_generation_free, also on error. */
+ *  @return FR_OK, also for a plan that cannot be (last.reasons); FR_ERR_INPUT for a model that does not generate;
+ *          FR_ERR_USAGE for settings of what is the question's; what loading gave.  Free with fr_generation_free, also on error. */
 fr_status fr_generate(const struct fr_job_names *names, const struct fr_generation_asked *asked,
                       struct fr_generation *out, struct fr_error *err);
 void fr_generation_free(struct fr_generation *generation);

@@ -93,8 +93,7 @@ void fr_generation_json(struct fr_text *text, const struct fr_generation *g) {
     fr_json_add_number(&w, "first_token_s", g->prompt_s);
     fr_json_add_number(&w, "token_time_s", g->token_s);
     bool stated = g->high_s > g->low_s;
-    fr_json_add_number(&w, "token_time_low_s", stated ? g->low_s : NAN);
-    fr_json_add_number(&w, "token_time_high_s", stated ? g->high_s : NAN);
+    fr_json_add_interval(&w, "token_time_s", stated ? g->low_s : NAN, stated ? g->high_s : NAN);
     fr_json_add_number(&w, "token_time_first_s", g->first_s);
     fr_json_add_number(&w, "token_time_last_s", g->last_s);
     fr_json_add_number(&w, "tokens_per_s", g->tokens_per_s);

@@ -248,16 +248,26 @@ static void ask_generate(const struct fr_json *root, struct fr_text *out) {
                  fr_json_number_at(root, "batch"));
 }
 
+static void put_token(const struct fr_json *root, struct fr_text *html) {
+    fr_html_addf(html, "{p {b %s} a token", fr_phrase_seconds(root, "token_time_s").text);
+    if (isfinite(fr_json_number_at(root, "token_time_low_s")))
+        fr_html_addf(html, " (%s to %s with 90 %%)",
+                     fr_phrase_seconds(root, "token_time_low_s").text,
+                     fr_phrase_seconds(root, "token_time_high_s").text);
+    if (isfinite(fr_json_number_at(root, "token_energy_J")))
+        fr_html_addf(html, ", %s of energy",
+                     fr_phrase_quantity(root, "token_energy_J", FR_QUANTITY_ENERGY).text);
+    fr_html_addf(html, ", after %s for the first.{/p}\n",
+                 fr_phrase_seconds(root, "first_token_s").text);
+}
+
 static void answer_generate(const struct fr_json *root, struct fr_text *html) {
-    fr_html_addf(
-        html,
-        "{div.answer {p {b %s} a token (%s to %s with 90 %%), %s of energy, after %s for "
-        "the first.}}\n",
-        fr_phrase_seconds(root, "token_time_s").text,
-        fr_phrase_seconds(root, "token_time_low_s").text,
-        fr_phrase_seconds(root, "token_time_high_s").text,
-        fr_phrase_quantity(root, "token_energy_J", FR_QUANTITY_ENERGY).text,
-        fr_phrase_seconds(root, "first_token_s").text);
+    bool feasible = true;
+    fr_json_get_bool(root, "feasible", false, &feasible, NULL);
+    fr_html_addf(html, "{div.answer\n");
+    if (!feasible) fr_opening_refusal(root, root, html);
+    if (isfinite(fr_json_number_at(root, "token_time_s"))) put_token(root, html);
+    fr_html_addf(html, "{/div}\n");
 }
 
 static void ask_collective(const struct fr_json *root, struct fr_text *out) {

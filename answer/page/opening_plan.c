@@ -163,8 +163,7 @@ static void put_sure(const struct fr_json *root, struct fr_text *html) {
     fr_html_addf(html, ".{/p}\n");
 }
 
-/* Why a plan cannot run, or, of a search, why most of them cannot. */
-static void put_refusal(const struct fr_json *root, const struct fr_json *outcome,
+void fr_opening_refusal(const struct fr_json *root, const struct fr_json *outcome,
                         struct fr_text *html) {
     struct fr_json reasons = fr_json_member(outcome, "reasons"),
                    reason = fr_json_element(&reasons, 0),
@@ -184,7 +183,7 @@ static void put_plans(const struct fr_json *root, const char *kind, struct fr_te
     if (outcome.value == root->value && strcmp(kind, "search") == 0) feasible = priced = false;
     put_setting(root, html);
     fr_html_addf(html, "{div.answer\n");
-    if (!feasible || !priced) put_refusal(root, &outcome, html);
+    if (!feasible || !priced) fr_opening_refusal(root, &outcome, html);
     if (feasible && priced) {
         put_plan(root, kind, html);
         put_cost(root, html);

@@ -316,7 +316,7 @@ fr_status fr_job_assume(struct fr_job *job, struct fr_error *err) {
 
 const char *fr_job_left_out(const struct fr_plan *plan) {
     return plan->recipe == FR_RECIPE_UNKNOWN
-               ? " without its recipes for speed, since no release is named"
+               ? "; recipes for speed are off, since no release is named"
                : "";
 }
 

@@ -132,16 +132,17 @@ static void keep_wide(const struct fr_workload *w, double trained,
 void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
                          const struct fr_stage *stage, double part_B[FR_MEMORY_COUNT]) {
     const struct fr_workload *w = &job->workload;
+    const struct fr_device *device = &job->cluster.device;
     part_B[FR_MEMORY_GRADIENTS] = part_B[FR_MEMORY_OPTIMIZER] = 0;
-    part_B[FR_MEMORY_PARAMETERS] =
-        fr_zero_stored(plan, stage, 3) * fr_workload_weight_B(w, &job->cluster.device);
+    part_B[FR_MEMORY_PARAMETERS] = fr_zero_stored(plan, stage, 3) *
+                                   (plan->forward ? fr_workload_forward_weight_B(w, device)
+                                                  : fr_workload_weight_B(w, device));
     if (plan->forward) return;
     part_B[FR_MEMORY_GRADIENTS] =
         fr_zero_trained(plan, stage, 2) * fr_dtype_size_B(w->gradient_dtype);
     if (plan->offload & FR_OFFLOAD_OPTIMIZER) return;
     part_B[FR_MEMORY_OPTIMIZER] = fr_zero_trained(plan, stage, 1) * w->optimizer_state_B;
-    if (plan->zero == 3 && fr_plan_reduces(plan) &&
-        job->cluster.device.framework.wide_shards > 0)
+    if (plan->zero == 3 && fr_plan_reduces(plan) && device->framework.wide_shards > 0)
         keep_wide(w, fr_zero_trained(plan, stage, 1), part_B);
 }
 

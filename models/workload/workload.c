@@ -229,6 +229,14 @@ double fr_workload_state_B(const struct fr_workload *workload, const struct fr_d
            workload->optimizer_state_B;
 }
 
+double fr_workload_forward_weight_B(const struct fr_workload *workload,
+                                    const struct fr_device *device) {
+    double held_B = fr_dtype_size_B(workload->weight_dtype),
+           used_B = fr_dtype_size_B(workload->dtype),
+           one_copy_B = held_B > used_B ? held_B + used_B : held_B;
+    return fmin(one_copy_B, fr_workload_weight_B(workload, device));
+}
+
 int64_t fr_workload_width(const struct fr_workload *w) {
     double widest = (double)w->transformer.hidden;
     for (int i = 0; i < w->n_layers; i++) widest = fmax(widest, w->layers[i].outputs);

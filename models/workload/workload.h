@@ -303,6 +303,10 @@ double fr_workload_update_B(const struct fr_workload *workload);
 /** Bytes that a parameter occupies: weight, gradient, state (16 for Adam in fp32). */
 double fr_workload_state_B(const struct fr_workload *workload, const struct fr_device *device);
 
+/** The same as fr_workload_weight_B of forward passes alone: no copy serves a backward pass. */
+double fr_workload_forward_weight_B(const struct fr_workload *workload,
+                                    const struct fr_device *device);
+
 /** Width of a network as its table of iterations names it: a transformer's hidden size, else the
  *  widest layer's outputs; and its depth. */
 int64_t fr_workload_width(const struct fr_workload *workload);

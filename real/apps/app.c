@@ -57,19 +57,24 @@ static struct fr_real_layer written_out(const struct fr_layer *layer) {
                                   .convolution = layer->fully_connected ? NULL : layer};
 }
 
+/* A part of a layer that no program trains, or NULL. */
+static const char *lacking_of(const struct fr_layer *layer) {
+    return layer->norm      ? "a batch norm"
+           : layer->adds    ? "a shortcut"
+           : layer->average ? "average pooling"
+                            : NULL;
+}
+
 fr_status fr_real_layers(const struct fr_workload *workload, bool convolves,
                          struct fr_real_layer **layers, int *n, struct fr_error *err) {
     double count = 0;
     for (int i = 0; i < workload->n_layers; i++) {
-        const struct fr_layer *layer = &workload->layers[i];
-        if (layer->norm || layer->adds || layer->average)
+        const char *lacking = lacking_of(&workload->layers[i]);
+        if (lacking)
             return fr_fail(err, FR_ERR_INPUT, NULL,
-                           "layer %d has a %s; the program trains cnn without residual blocks, "
+                           "layer %d has %s; the program trains cnn without residual blocks, "
                            "batch norm and average pooling",
-                           i,
-                           layer->norm   ? "batch norm"
-                           : layer->adds ? "shortcut"
-                                         : "mean");
+                           i, lacking);
         if (!runs(&workload->layers[i], convolves))
             return fr_fail(err, FR_ERR_INPUT, NULL,
                            "layer %d is no fully connected one%s; the program trains ffn%s", i,

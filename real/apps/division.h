@@ -7,8 +7,8 @@
  *  collective moves equal shares; a holder's share is that of each part, one after the other, the last
  *  ones' beyond the part's end.
  *
- *  With `pieces` above one (zero 2 and 3) each unit's parameters are divided by themselves, and a tied table's.  Passes
- *  gather and scatter them piece by piece.
+ *  With `pieces` above one (zero 2 and 3, and zero 1 with overlap) each unit's parameters are divided by themselves, and
+ *  a tied table's.  Passes gather and scatter them piece by piece.
  *
  *      D holders, part of n values:  share ceil(n / D), values [d share, (d + 1) share) of the part's
  *

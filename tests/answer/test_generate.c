@@ -4,8 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "answer/page/page.h"
+#include "answer/page/result.h"
+#include "base/file.h"
+#include "base/json.h"
 #include "models/outcome/cost.h"
 #include "tests/job.h"
+#include "tests/scratch.h"
 
 static void ask(const char *cluster, const char *model, const char *const *sets, int64_t prompt,
                 int64_t tokens, int64_t batch, struct fr_generation *g) {
@@ -122,6 +127,97 @@ static void published_latencies(void **state) {
     }
 }
 
+/* A plan file's words hold as those of --set do. */
+static void plan_files_are_heard(void **state) {
+    static const char *const none[] = {NULL}, *const sets[] = {"attention=plain", "graphs=none",
+                                                               NULL};
+    static const char plan[] = "{\"attention\": \"plain\", \"graphs\": \"none\"}";
+    struct fr_generation usual, said, set;
+    struct fr_error err = {0};
+    char path[512];
+    (void)state;
+    snprintf(path, sizeof path, "%s/plan.json", fr_scratch);
+    assert_int_equal(fr_file_write(path, plan, strlen(plan), NULL), FR_OK);
+    ask("dgx-h100", "llama-3-8b", none, 128, 20, 1, &usual);
+    ask("dgx-h100", "llama-3-8b", sets, 128, 20, 1, &set);
+    const struct fr_job_names names = {
+        .cluster = "dgx-h100", .model = "llama-3-8b", .plan = path};
+    const struct fr_generation_asked asked = {128, 20, 1};
+    assert_int_equal(fr_generate(&names, &asked, &said, &err), FR_OK);
+    FR_NEAR(said.all_s, set.all_s, 0);
+    FR_TRUE(set.all_s > 1.1 * usual.all_s, "%g s, %g s", set.all_s, usual.all_s);
+    fr_generation_free(&usual);
+    fr_generation_free(&said);
+    fr_generation_free(&set);
+}
+
+/* Settings of what the question says would be lost. */
+static void own_settings_are_refused(void **state) {
+    static const struct {
+        const char *set, *says;
+    } rows[] = {{"pass=both", "it is forward"},
+                {"plan.pass=both", "it is forward"},
+                {"global_batch=8", "--batch"},
+                {"model.sequence=9", "--prompt"},
+                {"model.cached=9", "--prompt"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct fr_job_names names = {
+            .cluster = "dgx-h100", .model = "llama-3-8b", .sets = &rows[k].set, .n_sets = 1};
+        const struct fr_generation_asked asked = {128, 20, 1};
+        struct fr_generation g;
+        struct fr_error err = {0};
+        assert_int_equal(fr_generate(&names, &asked, &g, &err), FR_ERR_USAGE);
+        FR_TRUE(strstr(err.detail, rows[k].says) != NULL, "%s", err.detail);
+        fr_generation_free(&g);
+    }
+}
+
+/* Weights of 8 bits lie there once: no backward pass reads their transpose, which trainings keep. */
+static void weights_without_transposes(void **state) {
+    static const struct {
+        const char *sets[3];
+        double weight_B;
+    } rows[] = {{{"model.dtype=bf16", NULL}, 2},
+                {{"model.dtype=fp8", "model.weight_dtype=fp8", NULL}, 1},
+                {{"model.dtype=fp8", "model.weight_dtype=bf16", NULL}, 3}};
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct fr_generation g;
+        ask("dgx-h100", "llama-3-8b", rows[k].sets, 128, 20, 1, &g);
+        FR_NEAR(g.last.memory_B[FR_MEMORY_PARAMETERS],
+                rows[k].weight_B * g.last.parameters_rank_max, 1e-12);
+        fr_generation_free(&g);
+    }
+}
+
+/* A page says why a plan cannot run, and shows no number that nobody has. */
+static void pages_open_with_what_is_known(void **state) {
+    static const struct {
+        const char *set, *says;
+    } rows[] = {{"tp=1", "a token ("}, {"cp=2", "cannot run"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const char *const sets[] = {rows[k].set, NULL};
+        struct fr_json_document *document = NULL;
+        struct fr_generation g;
+        struct fr_text json = {0};
+        struct fr_page page = {.gaps = 0};
+        ask("dgx-h100", "llama-3-8b", sets, 128, 20, 1, &g);
+        fr_generation_json(&json, &g);
+        assert_int_equal(fr_json_parse(json.data, json.length, "g", &document, NULL), FR_OK);
+        struct fr_json root = fr_json_root(document);
+        fr_result_sections(&page, &root);
+        const char *html = fr_text_get(&page.html);
+        FR_TRUE(strstr(html, rows[k].says) && !strstr(html, "- to -"), "%s: %.600s",
+                rows[k].set, html);
+        fr_page_free(&page);
+        fr_json_free(document);
+        fr_text_free(&json);
+        fr_generation_free(&g);
+    }
+}
+
 static void refuses(void **state) {
     static const struct {
         const char *model, *says;
@@ -145,8 +241,13 @@ static void refuses(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(adds_up), cmocka_unit_test(orders),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(adds_up),
+                                       cmocka_unit_test(orders),
                                        cmocka_unit_test(published_latencies),
+                                       cmocka_unit_test(plan_files_are_heard),
+                                       cmocka_unit_test(own_settings_are_refused),
+                                       cmocka_unit_test(weights_without_transposes),
+                                       cmocka_unit_test(pages_open_with_what_is_known),
                                        cmocka_unit_test(refuses)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, fr_scratch_enter, fr_scratch_leave);
 }

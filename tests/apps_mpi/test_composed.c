@@ -122,8 +122,14 @@ static double beyond_B(const struct mpi_case *c) {
                             : 1);
 }
 
-/* The price leaves out the three values a token of a divided vocabulary's loss, and of tokens in parts the gradients of
- * norms, once. */
+/* Norms of a layer whose gradients tp ranks have in parts. */
+static int partial_norms(const struct fr_plan *plan) {
+    if (plan->sequence_parallel) return 2;
+    return plan->phantom_parts == FR_PHANTOM_ALL ? 0 : 1;
+}
+
+/* The price leaves out the three values a token of a divided vocabulary's loss, and of norms the gradients in parts,
+ * once. */
 static double unpriced_B(const struct mpi_case *c) {
     const struct fr_plan *plan = c->run.plan;
     double others = (double)(plan->tp - 1), h = (double)c->workload.transformer.hidden,
@@ -133,8 +139,9 @@ static double unpriced_B(const struct mpi_case *c) {
     bool last = c->real.pp_rank == last_stage;
     if (plan->method->branches) return 0;
     double loss = last ? 3 * others * BATCH / (double)fr_plan_replicas(plan) * SEQUENCE : 0,
-           norms = plan->sequence_parallel
-                       ? 2 * others / (double)plan->tp * 2 * h * (2 * layers + last)
+           norms = plan->sequence_parallel || plan->method->uses_ghost
+                       ? 2 * others / (double)plan->tp * 2 * h *
+                             (partial_norms(plan) * layers + last)
                        : 0;
     return (loss + norms) * sizeof(double);
 }
@@ -198,7 +205,8 @@ static void run(const struct composition *x) {
     if (open_on(MPI_COMM_WORLD, model, x->plan, &c) &&
         open_on(MPI_COMM_SELF, model, "{}", &one)) {
         double loss = take_steps(&c, MPI_COMM_WORLD, x->plan);
-        compare_loss(loss, take_steps(&one, MPI_COMM_SELF, x->plan), x->plan);
+        if (!c.run.plan->method->uses_ghost) /* else another network */
+            compare_loss(loss, take_steps(&one, MPI_COMM_SELF, x->plan), x->plan);
         compare_bytes(&c, model, x->plan);
         mpi_case_gradients(&c); /* zero 3 gathers parameters for its passes alone */
         if (!x->like) compare_units(&c, &one, x->plan);
@@ -283,6 +291,50 @@ static const struct composition compositions[] = {
      "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"sequence_parallel\": true, "
      "\"attention\": \"flash-2\", \"zero\": 3, \"recompute\": \"full\"}",
      "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    /* phantom matrices, sub-grids and rows beside tiles, buckets and shares */
+    {4, true,
+     "{\"method\": \"phantom\", \"ghost\": 2, \"phantom_parts\": \"all\", \"tp\": 2, \"dp\": "
+     "2, "
+     "\"micro_batch\": 2, \"attention\": \"flash\", \"zero\": 1, \"overlap\": \"gradient\", "
+     "\"bucket\": \"5 KB\"}",
+     "{\"method\": \"phantom\", \"ghost\": 2, \"phantom_parts\": \"all\", \"tp\": 2, \"dp\": "
+     "2, "
+     "\"micro_batch\": 2}"},
+    {8, true,
+     "{\"method\": \"phantom\", \"ghost\": 2, \"phantom_parts\": \"attention\", \"tp\": 2, "
+     "\"pp\": "
+     "2, \"dp\": 2, \"micro_batch\": 2, \"attention\": \"flash\", \"zero\": 3, \"recompute\": "
+     "\"full\", \"schedule\": \"zero-bubble\"}",
+     "{\"method\": \"phantom\", \"ghost\": 2, \"phantom_parts\": \"attention\", \"tp\": 2, "
+     "\"pp\": "
+     "2, \"dp\": 2, \"micro_batch\": 2}"},
+    {4, false,
+     "{\"method\": \"grid\", \"tp\": 2, \"dp\": 2, \"micro_batch\": 2, \"attention\": "
+     "\"flash\", "
+     "\"zero\": 2}",
+     "{\"method\": \"grid\", \"tp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {8, true,
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 1, "
+     "\"common\": "
+     "\"subgrid\", \"attention\": \"flash\", \"zero\": 1, \"overlap\": \"gradient\", "
+     "\"bucket\": "
+     "\"10 KB\", \"recompute\": \"full\"}",
+     "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {8, true,
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 1, \"zero\": 1, \"zero_ranks\": 2, \"overlap\": "
+     "\"gradient\", \"bucket\": \"10 KB\", \"schedule\": \"interleaved\", \"chunks\": 2, "
+     "\"recompute\": \"full\", \"attention\": \"flash\"}",
+     NULL},
+    {8, true,
+     "{\"cp\": 2, \"dp\": 2, \"pp\": 2, \"micro_batch\": 2, \"zero\": 1, \"overlap\": "
+     "\"gradient\", "
+     "\"bucket\": \"10 KB\"}",
+     "{\"cp\": 2, \"dp\": 2, \"pp\": 2, \"micro_batch\": 2}"},
+    {4, true,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"zero\": 1, \"overlap\": \"gradient\", "
+     "\"p2p\": "
+     "\"duplex\", \"bucket\": \"2 KB\"}",
+     NULL},
     /* zero 2 and 3 with chunks */
     {4, false,
      "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, "

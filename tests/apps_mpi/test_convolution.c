@@ -423,6 +423,27 @@ static void refused(const char *of, const char *plan, const char *because) {
     mpi_case_close(&c);
 }
 
+/* Parts of residual networks, each in a layer of its own. */
+static void refuse_blocks(void) {
+    static const char *const parts[][2] = {
+        {"{\"type\": \"conv\", \"filters\": 4, \"kernel\": 3, \"norm\": true}", "a batch norm"},
+        {"{\"type\": \"conv\", \"filters\": 4, \"kernel\": 3, \"pool\": \"average\"}",
+         "average pooling"},
+        {"{\"type\": \"residual\", \"layers\": [{\"type\": \"conv\", \"filters\": 4, "
+         "\"kernel\": "
+         "3, \"padding\": 1}]}",
+         "a shortcut"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char of[400];
+        snprintf(
+            of, sizeof of,
+            "{\"kind\": \"cnn\", \"dtype\": \"fp64\", \"global_batch\": 16, \"input\": [4, 9, "
+            "8], \"layers\": [%s, {\"type\": \"full\", \"outputs\": 32}]}",
+            parts[i][0]);
+        refused(of, "{\"method\": \"grid\", \"tp\": 2}", parts[i][1]);
+    }
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -431,6 +452,7 @@ int main(int argc, char **argv) {
     every_mesh();
     refused(model, "{\"tp\": 1, \"dp\": 2}", "method tensor");
     refused(model, "{\"method\": \"grid\", \"tp\": 3}", "does not divide by tp");
+    refuse_blocks();
     if (n_compared == 0) FAIL("no plan's bytes were compared with its price");
     if (rank == 0) printf("bytes of %d plans compared with their prices\n", n_compared);
     MPI_Allreduce(MPI_IN_PLACE, &n_failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -29,6 +29,16 @@ struct tiles {
     void *scores, *dp, *factor, *top, *sum, *inner; /* scratch memory */
 };
 
+/* Lay out scratch memory from @p base on; k NULL: none is there.  @return its values */
+static int64_t lay_out(const struct fr_kernels *k, const struct fr_block_sizes *z,
+                       const void *base, struct tiles *h) {
+    const int64_t rows = rows_of(z), s = z->sequence;
+    const struct fr_block_part all[] = {{&h->scores, rows * s}, {&h->dp, rows * s},
+                                        {&h->factor, rows},     {&h->top, rows},
+                                        {&h->sum, rows},        {&h->inner, s}};
+    return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
+}
+
 static struct tiles tiles_of(struct fr_real *real, const struct fr_block_sizes *z,
                              void *scratch, int i) {
     struct tiles h = {.real = real,
@@ -40,26 +50,13 @@ static struct tiles tiles_of(struct fr_real *real, const struct fr_block_sizes *
                       .d = z->head_dim,
                       .t = fr_block_tokens(z),
                       .alpha = 1 / sqrt(z->head_dim)};
-    const struct fr_block_part all[] = {{&h.scores, (int64_t)h.rows * h.s},
-                                        {&h.dp, (int64_t)h.rows * h.s},
-                                        {&h.factor, h.rows},
-                                        {&h.top, h.rows},
-                                        {&h.sum, h.rows},
-                                        {&h.inner, h.s}};
-    fr_block_lay_out(real->k, all, sizeof all / sizeof *all, scratch);
+    lay_out(real->k, z, scratch, &h);
     return h;
 }
 
 int64_t fr_flash_scratch_size(const struct fr_block_sizes *z) {
-    struct tiles h;
-    int rows = rows_of(z);
-    const struct fr_block_part all[] = {{&h.scores, (int64_t)rows * z->sequence},
-                                        {&h.dp, (int64_t)rows * z->sequence},
-                                        {&h.factor, rows},
-                                        {&h.top, rows},
-                                        {&h.sum, rows},
-                                        {&h.inner, z->sequence}};
-    return fr_block_lay_out(NULL, all, sizeof all / sizeof *all, NULL);
+    struct tiles unused;
+    return lay_out(NULL, z, NULL, &unused);
 }
 
 /* Tokens from @p from on of the head's rows of part @p part: of queries, keys, values; or of one alone. */

@@ -54,6 +54,34 @@ static const struct fr_plan_key *find_lacking(const struct fr_plan *plan) {
     return NULL;
 }
 
+static fr_status check_recomputed(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    char word[FR_RECOMPUTE_TEXT];
+    if (plan->recompute && !run->workload->transformer.layers)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "only transformers recompute here");
+    if (fr_recompute_saves(plan->recompute) || fr_recomputes_modules(plan->recompute))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "recompute %s is not run here; selective and full are",
+                       fr_recompute_text(plan->recompute, word, sizeof word));
+    return FR_OK;
+}
+
+/* Gradients that go beside passes. */
+static fr_status check_gradients(const struct fr_plan *plan, struct fr_error *err) {
+    bool coded = plan->compression.gradient_stages > 0;
+    if (plan->zero > 1 && (plan->compression.fused_embedding || coded))
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "zero %" PRId64
+            " is run with gradients that go whole, and an embedding that is not fused",
+            plan->zero);
+    if (plan->overlap && (plan->zero == 3 || coded))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "overlap is run with gradients that go whole, and without zero 3, which "
+                       "leaves it nothing to do");
+    return FR_OK;
+}
+
 static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err) {
     const struct fr_plan *plan = run->plan;
     const char *needs = NULL;
@@ -65,24 +93,8 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
         return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" would have no effect: it needs %s",
                        idle->name, needs);
     const struct fr_plan_key *lacks = find_lacking(plan);
-    if (plan->recompute && !run->workload->transformer.layers)
-        return fr_fail(err, FR_ERR_INPUT, NULL, "only transformers recompute here");
-    char word[FR_RECOMPUTE_TEXT];
-    if (fr_recompute_saves(plan->recompute) || fr_recomputes_modules(plan->recompute))
-        return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "recompute %s is not run here; selective and full are",
-                       fr_recompute_text(plan->recompute, word, sizeof word));
-    if (plan->zero > 1 &&
-        (plan->compression.fused_embedding || plan->compression.gradient_stages > 0))
-        return fr_fail(
-            err, FR_ERR_INPUT, NULL,
-            "zero %" PRId64
-            " is run with gradients that go whole, and an embedding that is not fused",
-            plan->zero);
-    if (plan->overlap && (plan->zero == 3 || plan->compression.gradient_stages > 0))
-        return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "overlap is run with gradients that go whole, and without zero 3, which "
-                       "leaves it nothing to do");
+    FR_TRY(check_recomputed(run, err));
+    FR_TRY(check_gradients(plan, err));
     if (plan->sequence_parallel && !plan->method->megatron)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "sequence_parallel is run with method tensor, not with %s",

@@ -23,8 +23,9 @@
  *      samples   C = T/p of a branch on sub-grids (Jain et al. 2021, section IV; models/work/subgraph.h): split to all
  *                ranks before W1, summed behind W2
  *                or all T of them on the first sub-grid (cSub): broadcast before W1, reduced behind W2
- *      alone     C = T/p of what is no branch; with cSub all T on the first sub-grid, and none on others.  Where heads alone are branches queries, keys and values are sliced
- *                apart between W1 and attention, and heads concatenated behind it
+ *      alone     C = T/p of what is no branch; with cSub all T on the first sub-grid, and none on others.  Where heads
+ *                alone are branches, queries, keys and values are sliced apart between W1 and attention, and heads
+ *                concatenated behind it
  *
  *  The products are those that models/work/transformer_stage.c prices.  The backward pass is in two parts, since a
  *  schedule may put the second off: gradients of inputs, norms and the MLP's first bias, and those of weights.

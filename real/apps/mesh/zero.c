@@ -1,7 +1,8 @@
-/* Ranks that hold the same parameters also divide gradients and parameters (zero 2 and 3).
+/* Ranks that hold the same parameters also divide gradients and parameters (zero 2 and 3; zero 1 with overlap).
  *
  * They go unit by unit beside the passes, as FSDP has it.  With zero 3 all parameters of the next unit are
- * gathered while a unit runs, forward and backward; the first one's gather has nothing beside it.  A unit's gradients
+ * gathered while a unit runs, forward and backward; the first one's gather has nothing beside it.  With zero 1 the first
+ * forward pass after an update gathers them, and gradients go in buckets of units (bucket.c).  A unit's gradients
  * of a micro-batch go to the ranks that update them while the units before it run backward.  With
  * `zero_ranks` an all-reduce over groups follows, beside one unit more.  The pass ends once all have arrived.
  *
