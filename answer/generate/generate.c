@@ -8,6 +8,7 @@
 
 #include "answer/predict/predict.h"
 #include "base/alloc.h"
+#include "models/job/release.h"
 #include "models/outcome/facts/outcome_fact.h"
 
 /* A pass: new tokens of each sample behind cached ones, so many samples a micro-batch. */
@@ -17,12 +18,28 @@ struct pass {
 
 enum { BEFORE = 4, AFTER = 5, WORD = 64 };
 
-/* The user's settings between those that they may change and those that are the question's. */
+static const char engine[] = "vllm-2025";
+
+/* Does nobody name other software? */
+static bool on_engine(const struct fr_job_names *names) {
+    static const char equal[] = "runtime=";
+    const char *name = names->runtime;
+    if (names->made || fr_release_date_set(names->sets, names->n_sets)) return false;
+    for (int i = 0; i < names->n_sets; i++)
+        if (strncmp(names->sets[i], equal, sizeof equal - 1) == 0)
+            name = names->sets[i] + sizeof equal - 1;
+    return !name || strcmp(name, engine) == 0;
+}
+
+/* An engine has its attention and graphs whatever the plan's method, of which runtimes know tensor alone; other software
+ * a training loop's fixed time, which no step has.  The user's
+ * settings come between those that they may change and those that are the question's. */
 static fr_status load(const struct fr_job_names *names, int64_t batch, const struct pass *p,
                       struct fr_job *job, struct fr_error *err) {
     static const char *const before[BEFORE] = {"attention=flash", "graphs=iteration",
-                                               "cluster.device.fixed=0 s",
-                                               "model.predicted_tokens=0"};
+                                               "model.predicted_tokens=0",
+                                               "cluster.device.fixed=0 s"};
+    const bool with_engine = on_engine(names);
     char after[AFTER][WORD];
     struct fr_job_names all = *names;
     const char **sets = fr_calloc((size_t)names->n_sets + BEFORE + AFTER + 1, sizeof *sets);
@@ -33,11 +50,13 @@ static fr_status load(const struct fr_job_names *names, int64_t batch, const str
     snprintf(after[2], WORD, "model.sequence=%" PRId64, p->sequence);
     snprintf(after[3], WORD, "model.cached=%" PRId64, p->cached);
     snprintf(after[4], WORD, "micro_batch=%" PRId64, p->micro_batch);
-    for (int i = 0; i < BEFORE; i++) sets[n++] = before[i];
+    for (int i = with_engine ? 0 : 2; i < (with_engine ? 3 : BEFORE); i++)
+        sets[n++] = before[i];
     for (int i = 0; i < names->n_sets; i++) sets[n++] = names->sets[i];
     for (int i = 0; i < AFTER - (p->micro_batch == 0); i++) sets[n++] = after[i];
     all.sets = sets;
     all.n_sets = n;
+    if (with_engine) all.runtime = engine;
     fr_status status = fr_job_load(&all, job, err);
     free(sets);
     return status;
