@@ -26,6 +26,7 @@ static const struct {
      true},
     {"search", "search " DENSE " --ranks 8 --vary tp=1..8*2", true},
     {"simulate", "simulate " DENSE " --set tp=4 --set pp=2 --set model.sequence=2048", true},
+    {"generate", "generate " DENSE " --set tp=8", true},
     {"place", "place " DENSE " --set tp=8 --set dp=2", true},
     {"compare-plans", "compare-plans {\"tp\":8} {\"tp\":4,\"dp\":2} " DENSE, true},
     {"export", "export goal " DENSE " --set tp=4 --set pp=2", false},

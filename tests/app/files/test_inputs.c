@@ -40,6 +40,7 @@ static const struct {
 } places[] = {
     {"predict", "cluster", "-c @ -m " KEPT "model.json"},
     {"search", "cluster", "-c @ -m " KEPT "model.json --ranks 8"},
+    {"generate", "cluster", "-c @ -m llama-3-8b --set tp=4"},
     {"simulate", "cluster", "-c @ -m " KEPT "model.json"},
     {"tune", "cluster", "-c @ --runs runs.csv"},
     {"score", "cluster", "-c @ --runs runs.csv"},
@@ -63,6 +64,7 @@ static const struct {
     {"compare-plans", "model", "-c frontier -m @ " KEPT "plan.json outcome.json"},
     {"predict", "runtime", "-c frontier -m ffn-16384 --runtime @"},
     {"search", "runtime", "-c frontier -m ffn-16384 --ranks 8 --runtime @"},
+    {"generate", "runtime", "-c dgx-h100 -m llama-3-8b --runtime @"},
     {"simulate", "runtime", "-c frontier -m ffn-16384 --runtime @"},
     {"place", "runtime", "-c frontier -m ffn-16384 --set tp=8 --runtime @"},
     {"gemm", "runtime", "-c frontier --m 64 --n 64 --k 64 --runtime @"},
@@ -80,9 +82,10 @@ static const struct {
 };
 enum { PLACES = sizeof places / sizeof *places };
 
-/* Verbs that measure or train, and those whose other inputs their own tests hold. */
-static const char *const elsewhere[] = {"calibrate", "validate", "iterations", "quality",
-                                        "watch",     "discover", "reproduce",  NULL};
+/* Verbs that measure or train, and those whose other inputs their own tests hold (generate wants transformers). */
+static const char *const elsewhere[] = {"calibrate", "validate", "iterations",
+                                        "quality",   "watch",    "discover",
+                                        "reproduce", "generate", NULL};
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
