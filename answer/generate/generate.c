@@ -8,6 +8,7 @@
 
 #include "answer/predict/predict.h"
 #include "base/alloc.h"
+#include "models/job/release.h"
 #include "models/outcome/facts/outcome_fact.h"
 
 /* A pass: new tokens of each sample behind cached ones, so many samples a micro-batch. */
@@ -17,14 +18,15 @@ struct pass {
 
 enum { USUAL = 4, OWN = 5, WORD = 64 };
 
-/* Taken where the user says nothing else.  The file of a cluster has the fixed time of training loops, that of a model its
- * heads for further tokens; --set alone brings them back. */
+/* Taken where the user says nothing else, with an engine or with other software.  The file of a cluster has the fixed time of
+ * training loops, that of a model its heads for further tokens; --set alone brings them back. */
 static const struct {
     const char *key, *set;
-} usual[USUAL] = {{"attention", "attention=flash"},
-                  {"graphs", "graphs=iteration"},
-                  {"cluster.device.fixed", "cluster.device.fixed=0 s"},
-                  {"model.predicted_tokens", "model.predicted_tokens=0"}};
+    bool engine, other;
+} usual[USUAL] = {{"attention", "attention=flash", true, false},
+                  {"graphs", "graphs=iteration", true, false},
+                  {"model.predicted_tokens", "model.predicted_tokens=0", true, true},
+                  {"cluster.device.fixed", "cluster.device.fixed=0 s", false, true}};
 
 /* The user's question, and what follows from the plan for all passes. */
 struct question {
@@ -34,9 +36,24 @@ struct question {
     int64_t step_samples, prompt_samples; /* of a micro-batch; 0: the plan's default */
 };
 
-/* The user's settings between those that they may change and those that are the question's. */
+static const char engine[] = "vllm-2025";
+
+/* Does nobody name other software? */
+static bool on_engine(const struct fr_job_names *names) {
+    static const char equal[] = "runtime=";
+    const char *name = names->runtime;
+    if (names->made || fr_release_date_set(names->sets, names->n_sets)) return false;
+    for (int i = 0; i < names->n_sets; i++)
+        if (strncmp(names->sets[i], equal, sizeof equal - 1) == 0)
+            name = names->sets[i] + sizeof equal - 1;
+    return !name || strcmp(name, engine) == 0;
+}
+
+/* An engine has its attention and graphs whatever the plan's method, of which runtimes know tensor alone; other software
+ * a training loop's fixed time, which no step has.  The user's settings come between those that they may change and those that are the question's. */
 static fr_status load(const struct question *q, const struct pass *p, struct fr_job *job,
                       struct fr_error *err) {
+    const bool with_engine = on_engine(q->names);
     char own[OWN][WORD];
     struct fr_job_names all = *q->names;
     const char **sets = fr_calloc((size_t)all.n_sets + USUAL + OWN, sizeof *sets);
@@ -48,11 +65,13 @@ static fr_status load(const struct question *q, const struct pass *p, struct fr_
     snprintf(own[3], WORD, "model.cached=%" PRId64, p->cached);
     snprintf(own[4], WORD, "micro_batch=%" PRId64, p->micro_batch);
     for (int i = 0; i < USUAL; i++)
-        if (!q->said[i]) sets[n++] = usual[i].set;
+        if (!q->said[i] && (with_engine ? usual[i].engine : usual[i].other))
+            sets[n++] = usual[i].set;
     for (int i = 0; i < q->names->n_sets; i++) sets[n++] = q->names->sets[i];
     for (int i = 0; i < OWN - (p->micro_batch == 0); i++) sets[n++] = own[i];
     all.sets = sets;
     all.n_sets = n;
+    if (with_engine) all.runtime = engine;
     fr_status status = fr_job_load(&all, job, err);
     free(sets);
     return status;

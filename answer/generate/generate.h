@@ -11,8 +11,9 @@
  *  Memory is that behind the last step.  A step begins when all samples have their last token, so a pipeline drains
  *  between two; micro-batches fill it within one.
  *
- *  Taken unless plan file or settings say otherwise: one micro-batch a step, the fused attention, an iteration recorded as
- *  a graph.  Unless settings say otherwise: none of a training loop's fixed time, and no heads for further tokens.  The prompt's pass has about FR_PROMPT_TOKENS in a micro-batch, as servers
+ *  Taken unless plan file or settings say otherwise: an engine that serves models (runtime vllm-2025: fused attention, a
+ *  step as one graph, fused kernels) and one micro-batch a step.  Unless settings say otherwise: none of a training loop's
+ *  fixed time, and no heads for further tokens.  The prompt's pass has about FR_PROMPT_TOKENS in a micro-batch, as servers
  *  do it in pieces, and logits of all its tokens, which servers make of the last one alone.
  *
  *  Left out: speculative decoding, samples that come and go (continuous batching), sharing of prompts, how a server

@@ -61,8 +61,9 @@ const struct fr_verb fr_verb_generate = {
     .usage = "--cluster C --model M [--plan P] [--set KEY=VALUE]... [--prompt N] [--tokens N] "
              "[--batch N] [--json]",
     .details = "The pass over the prompt makes the first token. Each other token is a step\n"
-               "that reads all weights and the cache of keys and values. Speculative\n"
-               "decoding and continuous batching are not priced.\n\n"
+               "that reads all weights and the cache of keys and values. The software is\n"
+               "vllm-2025 unless --runtime names another. Speculative decoding and\n"
+               "continuous batching are not priced.\n\n"
                "examples:\n"
                "  forerun generate --cluster dgx-h100 --model llama-3-8b\n"
                "  forerun generate --cluster dgx-h100 --model llama-2-70b --set tp=8 --batch "

@@ -152,6 +152,8 @@ struct fr_gemm_form {
      *  measured; NULL: everywhere. */
     struct fr_gemm_shape (*edge)(const struct fr_gemm_model *model,
                                  const struct fr_gemm_shape *shape);
+    /** Share of its time that a product takes where its depth is divided among units that would be idle; NULL: all. */
+    double (*split)(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape);
     /** log(time / time of none transposed); NULL: no form of this has it. */
     double (*log_transposed)(const struct fr_gemm_model *model,
                              const struct fr_gemm_shape *shape, fr_transposed transposed);

@@ -18,6 +18,8 @@ static const char *const framework_keys[] = {"stage_buffers",
                                              "casts",
                                              "frees_gradients",
                                              "update_rate",
+                                             "kernel_gap",
+                                             "spared_kernels",
                                              NULL};
 
 fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f,
@@ -44,6 +46,9 @@ fr_status fr_framework_read(const struct fr_json *device, struct fr_framework *f
     FR_TRY(
         fr_json_get_number(&object, "frees_gradients", false, 0, 1, &f->frees_gradients, err));
     FR_TRY(fr_json_get_number(&object, "update_rate", false, 0, 1, &f->update_rate, err));
+    FR_TRY(fr_json_get_number(&object, "spared_kernels", false, 0, 8, &f->spared_kernels, err));
+    FR_TRY(fr_json_get_quantity(&object, "kernel_gap", false, FR_QUANTITY_TIME, 0, 3600,
+                                &f->kernel_gap_s, err));
     FR_TRY(fr_size_read(&object, "gradient_copy", &f->gradient_copy_B, err));
     FR_TRY(fr_size_read(&object, "reduce_buffer", &f->reduce_buffer_B, err));
     FR_TRY(fr_size_read(&object, "update_traffic", &f->update_traffic_B, err));

@@ -26,6 +26,12 @@
  *  Its optimisers free gradients after the update (zero_grad), so that they are there from their own backward pass on.
  *
  *  FSDP keeps shards of parameters in fp32, which the optimiser updates, and makes 16 bits of what it gathers.
+ *
+ *  An engine that serves models has kernels that a training loop has not.  A norm adds the residual, one product makes
+ *  gate and up (vLLM's fused_add_rms_norm and MergedColumnParallelLinear).  Such kernels spare others forward.  Its
+ *  kernels are recorded in graphs or launched ahead, and follow each other on the device after a gap of their own.  A
+ *  cluster's `launch` may hold what a training loop adds; the lesser of the two counts.
+ *
  *  Where replicas divide parameters (zero 2 and 3, models/price/zero.h) FSDP gathers layer by layer, and holds two whole;
  *  a program that XLA compiles gathers weight by weight: it holds one, the next, and one gradient. */
 #ifndef FR_MODELS_DEVICE_FRAMEWORK_H
@@ -60,7 +66,9 @@ struct fr_framework {
     double
         frees_gradients; /**< 1: an update frees them, and each comes with its backward pass */
     double update_rate;  /**< share of memory's rate that the optimiser's kernels reach; 0: 1 */
-    double gathers;      /**< 0 layer by layer; 1 weight by weight */
+    double kernel_gap_s; /**< between two kernels on the device; 0: the device's launch */
+    double spared_kernels; /**< of a layer's forward pass, by fused ones */
+    double gathers;        /**< 0 layer by layer; 1 weight by weight */
 };
 
 /** Read what @p device, the object "device" of a cluster file, states of them. */

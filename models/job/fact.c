@@ -60,6 +60,8 @@ static bool take_document(struct fr_workload *w, double number) {
                                                   .quantity = FR_QUANTITY_SIZE
 #define BYTES(name, high, field)                                                               \
     OWN(name, 0, high, field), .is_quantity = true, .quantity = FR_QUANTITY_SIZE
+#define SECONDS(name, high, field)                                                             \
+    OWN(name, 0, high, field), .is_quantity = true, .quantity = FR_QUANTITY_TIME
 #define SOFTWARE(name, low, high)                                                              \
     .key = name, .kind = FR_FACT_SOFTWARE, .plan_key = -1, .least = low, .most = high,         \
     .value = FR_VALUE_COUNT, .dtype = FR_DTYPE_COUNT

@@ -3,6 +3,7 @@
  *  FR_FACT(code, PLAN(key of the plan), "help")
  *  FR_FACT(code, MODEL("key", function, "its value|another" or NULL, least, most), "help")
  *  FR_FACT(code, SHARE/NUMBER/TIME/OWN("path below device", FIELD, whose width), "help")
+ *  FR_FACT(code, SECONDS("path below device", most, FIELD), "help")
  *  FR_FACT(code, SIZE/BYTES("path below device", most, FIELD), "help")
  *  FR_FACT(code, PRODUCT/GROUPS("path below device", dtype), "help")
  *  FR_FACT(code, SOFTWARE("key", least, most), "help") */
@@ -145,6 +146,11 @@ FR_FACT(frees_gradients, OWN("framework.frees_gradients", 0, 1, framework.frees_
         "pass on")
 FR_FACT(update_rate, OWN("framework.update_rate", 0, 1, framework.update_rate),
         "share of memory's rate that the optimiser's kernels reach; 0: all of it")
+FR_FACT(
+    kernel_gap, SECONDS("framework.kernel_gap", 3600, framework.kernel_gap_s),
+    "time between two kernels on the device, where its own launch is longer; 0: that launch")
+FR_FACT(spared_kernels, OWN("framework.spared_kernels", 0, 8, framework.spared_kernels),
+        "kernels of a layer's forward pass that fused ones spare")
 FR_FACT(gathers, OWN("gathers", 0, 1, framework.gathers),
         "what zero 2 and 3 hold whole at a time: 0 two layers, 1 two weights and a gradient")
 FR_FACT(fp8_efficiency, PRODUCT("gemm.fp8.efficiency", FR_FP8),

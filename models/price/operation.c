@@ -21,6 +21,12 @@ static const uint8_t booked[FR_AXES] = {[FR_AXIS_TP] = FR_SENT_TP,
                                         [FR_AXIS_MLP_COPIES] = FR_SENT_DP,
                                         [FR_AXIS_ENDS_COPIES] = FR_SENT_DP};
 
+/* Between two kernels: the device's launch, or what the software reaches where that is less. */
+static double gap_s(const struct fr_device *device) {
+    double gap_s = device->framework.kernel_gap_s;
+    return gap_s > 0 ? fmin(gap_s, device->launch_s) : device->launch_s;
+}
+
 struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan *plan,
                                   const struct fr_rank_map *rank_map, double micro_batches) {
     return (struct fr_pricing){
@@ -52,7 +58,7 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
         .adds_apart = plan->adds_apart,
         .n = 1,
         .passes = 1,
-        .launch_s = job->cluster.device.launch_s,
+        .launch_s = gap_s(&job->cluster.device),
         .in_turn = plan->blocking};
 }
 
@@ -113,10 +119,19 @@ static double streamed_s(const struct fr_pricing *x, fr_dtype dtype,
                                fmax(moved_B, x->products_B));
 }
 
-/* Kernels, with those that fused ones spare (models/work/unfused.h). */
+/* Share of a product's time where it reads its matrix for few columns, and its depth fills the units. */
+static double split_of(const struct fr_pricing *x, fr_dtype dtype,
+                       const struct fr_gemm_shape *s) {
+    const struct fr_gemm_model *gemm = &x->cluster->device.gemm[dtype];
+    return gemm->form && gemm->form->split ? gemm->form->split(gemm, s) : 1;
+}
+
+/* Kernels, with those of operations that are not fused (models/work/unfused.h), less those that an engine's fused ones
+ * spare. */
 static double launched(const struct fr_pricing *x, const struct fr_operation *o) {
-    double unfused = x->cluster->device.framework.unfused;
-    return unfused > 0 ? o->times * (1 + unfused * o->apart) : o->times;
+    const struct fr_framework *f = &x->cluster->device.framework;
+    double kernels = f->unfused > 0 ? o->times * (1 + f->unfused * o->apart) : o->times;
+    return f->spared_kernels > 0 ? fmax(0, kernels - f->spared_kernels * o->blocks) : kernels;
 }
 
 /* Autocast makes a weight of 32 bits narrow in each forward pass.  A norm's result is of 32 bits, too, and its gradient is
@@ -136,7 +151,8 @@ static double products_s(const struct fr_pricing *x, const struct fr_operation *
     struct fr_gemm_use use = weight && !apart ? x->weight_gradient : (struct fr_gemm_use){0};
     use.transposed = (fr_transposed)o->transposed;
     double time_s = product_s(x, dtype, &o->shape, met_B, use);
-    if (o->streams) time_s = fmax(time_s, streamed_s(x, dtype, &o->shape));
+    if (o->streams)
+        time_s = fmax(time_s * split_of(x, dtype, &o->shape), streamed_s(x, dtype, &o->shape));
     if (!weight && !o->streams) time_s += fr_gemm_own_s(&x->cluster->device, dtype, &o->shape);
     if (apart) time_s += added_s(x, &o->shape);
     if (o->pass == FR_PASS_FORWARD && x->casts > 0) time_s += x->casts * cast_s(x, o);

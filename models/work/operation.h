@@ -102,8 +102,10 @@ struct fr_operation {
     union {
         struct fr_gemm_shape shape;
         struct fr_elementwise moved;
-        double
-            apart; /**< of launches: more, as their share, where each operation is a kernel */
+        struct {           /* of launches */
+            double apart;  /**< more, as their share, where each operation is a kernel */
+            double blocks; /**< layers whose fused kernels spare some */
+        };
         struct {
             double size;
             double
@@ -152,7 +154,7 @@ static inline struct fr_operation *fr_work_add(struct fr_rank_work *work, fr_wor
     o->kind = (uint8_t)kind;
     o->pass = (uint8_t)pass;
     o->times = times;
-    if (kind == FR_WORK_KERNELS) o->apart = 0;
+    if (kind == FR_WORK_KERNELS) o->apart = o->blocks = 0;
     return o;
 }
 

@@ -224,6 +224,7 @@ static void add_memory(const struct view *v, struct fr_rank_work *work) {
                                          .norm_B = FR_NORM_PASSES * norms * v->value_B,
                                          .softmax_B = FR_SOFTMAX_PASSES * scores * v->value_B,
                                          .kernels = kernels,
+                                         .blocks = v->layers,
                                          .apart = unfused(v),
                                          .again_kernels = v->full  ? kernels
                                                           : v->any ? heads

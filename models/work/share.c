@@ -17,7 +17,7 @@ static void add_traffic(struct fr_rank_work *work, fr_pass_kind pass, double tim
 
 /* Kernels that fusion spares (@p apart) are in the passes that run their operations.  No gradient of a weight is among
  * them. */
-static void add_kernels(struct fr_rank_work *work, double kernels,
+static void add_kernels(struct fr_rank_work *work, double kernels, double blocks,
                         const struct fr_unfused *apart, bool common, bool frozen) {
     static const double times[] = {
         [FR_PASS_FORWARD] = 1, [FR_PASS_INPUT] = 1.5, [FR_PASS_WEIGHT] = 0.5};
@@ -30,6 +30,7 @@ static void add_kernels(struct fr_rank_work *work, double kernels,
             fr_work_add(work, FR_WORK_KERNELS, (fr_pass_kind)pass, times[pass] * kernels);
         o->common = common;
         o->apart = more[pass] / o->times;
+        o->blocks = pass == FR_PASS_FORWARD ? blocks : 0;
     }
 }
 
@@ -61,8 +62,8 @@ void fr_transformer_add_share(struct fr_rank_work *work, const struct fr_stage_s
     add_traffic(work, FR_PASS_INPUT, 2, own, false);
     add_traffic(work, FR_PASS_INPUT, 2, common, true);
     add_traffic(work, FR_PASS_AGAIN, 1, again_part(s, set_B, recompute), false);
-    add_kernels(work, s->kernels - s->common_kernels, &s->apart, false, s->frozen);
-    add_kernels(work, s->common_kernels, &none, true, s->frozen);
+    add_kernels(work, s->kernels - s->common_kernels, s->blocks, &s->apart, false, s->frozen);
+    add_kernels(work, s->common_kernels, 0, &none, true, s->frozen);
     if (s->again_kernels <= 0) return;
     struct fr_operation *again =
         fr_work_add(work, FR_WORK_KERNELS, FR_PASS_AGAIN, s->again_kernels);

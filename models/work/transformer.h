@@ -128,6 +128,7 @@ struct fr_stage_share {
     double again_B,
         again_norm_B;        /**< that modules recompute, without a softmax; through norms */
     double again_kernels;    /**< recomputed */
+    double blocks;           /**< of kernels, layers whose fused ones spare some forward */
     bool frozen;             /**< no kernels of weight gradients */
     struct fr_unfused apart; /**< besides, where each operation is a kernel of its own */
 };

@@ -283,6 +283,7 @@ static void add_elementwise(const struct fr_stage_view *v, struct fr_rank_work *
                                .norm_B = FR_NORM_PASSES * norms * v->value_B,
                                .softmax_B = v->attentions * softmax * v->value_B,
                                .kernels = kernels_of(v),
+                               .blocks = (v->attentions + v->dense + v->mixed) / 2,
                                .apart = fr_unfused_of_view(v)};
     /* Not again with a policy: the last addition (two read, one written) and product, and what it keeps. */
     bool op = v->plan->recompute == FR_RECOMPUTE_SELECTIVE_OP;

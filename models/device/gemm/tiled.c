@@ -12,6 +12,11 @@
  * Equal products made at once, one for each expert, may reach another share of the peak (`grouped`, times
  * efficiency): libraries get a faster kernel for large products first.
  *
+ * A product whose matrix comes from memory for few columns has few tiles, and libraries divide its depth among the
+ * units that would be idle (split-K; Osama et al., Stream-K, PPoPP 2023).  Then no wave is incomplete:
+ *
+ *      split = 1 / (1 + tail / waves)
+ *
  * half_k is the fixed cost of a tile, as depth: it is filled, and its result is written.  With `writes` the result's
  * bytes take their memory time on top (models/device/device.h), and half_k is the remainder.  That remainder is
  * nothing over 332 products of a B200 and 105 of an A100 (forerun reproduce presets).  Weight gradients of groups of
@@ -63,20 +68,35 @@ static bool multiples(const struct fr_gemm_shape *shape, double of, double align
            multiple(shape->k, of);
 }
 
+static double tiles_of(const struct fr_gemm_tiles *t, const struct fr_gemm_shape *shape) {
+    return ceil(shape->m / t->tile) * ceil(shape->n / t->tile);
+}
+
+/* By how much the last wave lengthens @p all tiles. */
+static double wave(const struct fr_gemm_tiles *t, double all) {
+    return 1 + t->tail * t->units / all;
+}
+
+static double split(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape) {
+    double tiles = tiles_of(&model->tiles, shape),
+           all = shape->at_once > 1 ? shape->at_once * tiles : tiles;
+    return all > 0 ? 1 / wave(&model->tiles, all) : 1;
+}
+
 static double time_s(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape,
                      bool *extrapolated) {
     (void)extrapolated;
     const struct fr_gemm_tiles *t = &model->tiles;
     if (fmin(shape->m, fmin(shape->n, shape->k)) <= 0) return 0;
-    double tiles = ceil(shape->m / t->tile) * ceil(shape->n / t->tile);
+    double tiles = tiles_of(t, shape);
     double work_flop = 2 * tiles * t->tile * t->tile * shape->k;
     bool group = shape->at_once > 1;
     double all = group ? shape->at_once * tiles : tiles;
     double share = group ? t->grouped * t->efficiency : t->efficiency;
-    double deep = 1 + model->half / shape->k, wave = 1 + t->tail * t->units / all, slow = 1;
+    double deep = 1 + model->half / shape->k, slow = 1;
     if (!multiples(shape, t->align, t->align)) slow = t->misaligned;
     if (!multiples(shape, t->align / 8, t->align)) slow = t->odd;
-    return work_flop / (share * model->peak_flop_per_s) * deep * wave * slow;
+    return work_flop / (share * model->peak_flop_per_s) * deep * wave(t, all) * slow;
 }
 
 const struct fr_gemm_form fr_gemm_tiled = {
@@ -89,4 +109,5 @@ const struct fr_gemm_form fr_gemm_tiled = {
     .key = "units",
     .read = read,
     .time_s = time_s,
+    .split = split,
 };
