@@ -83,7 +83,7 @@ double fr_distance_half(const struct fr_distance_sizes *sizes, const struct fr_d
 /** Standard deviation of a logarithm of time that is added where nobody states the recipe of a mixture: graphs, exchanges
  *  beside products, dispatch, what is made again.  Recipes differ by model, which no release says.  A calibration on 113
  *  mixtures of Megatron-Bridge from the mesh alone (studies/paper/mixtures.study).  Their best score is at 0.1 where the
- *  release is named (0.08 to 0.12 with one model left out), and at 0.15 where it is not (0.11 to 0.17). */
+ *  release is named (0.07 to 0.1 with one model left out, when 0.08 was best of all), and at 0.15 where it is not (0.11 to 0.17). */
 double fr_distance_recipe(fr_recipe_source recipe);
 
 /** The same of @p run on @p cluster, by the sightings that are known.
