@@ -286,6 +286,18 @@ static void print_json(struct fr_text *text, const struct comparison *c) {
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
+/* A key of plans in --set would be lost: each plan says its own.  The batch is what all of them do. */
+static fr_status check_sets(const struct fr_job *job, struct fr_error *err) {
+    for (int k = 0; k < FR_PLAN_KEYS; k++) {
+        const char *name = fr_plan_keys[k].name;
+        if (strcmp(name, "global_batch") != 0 && fr_job_plan_says(job, name))
+            return fr_fail(err, FR_ERR_USAGE, NULL,
+                           "--set %s is a key of plans; write it in those that it is for",
+                           name);
+    }
+    return FR_OK;
+}
+
 static fr_status compare(const struct fr_args *args, struct comparison *c,
                          struct fr_error *err) {
     struct fr_args without_words = *args;
@@ -296,6 +308,7 @@ static fr_status compare(const struct fr_args *args, struct comparison *c,
         return fr_fail(err, FR_ERR_USAGE, NULL, "give two to %d plan files", FR_USER_PLANS_MAX);
     without_words.n_words = 0;
     FR_TRY(fr_app_load(&without_words, true, &c->job, err));
+    FR_TRY(check_sets(&c->job, err));
     for (; c->n < args->n_words; c->n++) {
         fr_status status =
             fr_user_plan_read(&c->job, args->word[c->n], ranks, &c->plan[c->n], err);
@@ -339,7 +352,9 @@ const struct fr_verb fr_verb_compare_plans = {
         "A plan is a file (docs/reference/plan-keys.md) or the JSON itself. dp follows from "
         "--ranks where a "
         "plan "
-        "leaves it open, the batch is the model's or that of --set where it names none.\n"
+        "leaves it open, the batch is the model's or that of --set where it names none. Other "
+        "keys of "
+        "plans are written in the plans.\n"
         "  forerun compare-plans a.json b.json --cluster dgx-h100 --model llama-3-8b --ranks "
         "64\n",
     .options = options,

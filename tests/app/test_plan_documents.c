@@ -135,8 +135,27 @@ static void no_plan(void **state) {
     }
 }
 
+/* Each plan says its own keys, so a setting of one would be lost; the batch is everybody's. */
+static void settings_of_plans_are_refused(void **state) {
+    static const char *const sets[] = {"zero=3", "plan.tp=2", "pass=forward",
+                                       "compression.codec=topk"};
+    char line[200];
+    (void)state;
+    for (size_t i = 0; i <= sizeof sets / sizeof *sets; i++) {
+        bool lost = i < sizeof sets / sizeof *sets;
+        snprintf(
+            line, sizeof line,
+            "forerun compare-plans {\"tp\":4} {\"tp\":8} --cluster dgx-h100 --model llama-3-8b "
+            "--set %s",
+            lost ? sets[i] : "global_batch=32");
+        fr_test_expect(line, lost ? 2 : 0, lost ? NULL : "32 x 8,192",
+                       lost ? "a key of plans" : NULL);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_outcome),
-                                       cmocka_unit_test(the_best), cmocka_unit_test(no_plan)};
+                                       cmocka_unit_test(the_best), cmocka_unit_test(no_plan),
+                                       cmocka_unit_test(settings_of_plans_are_refused)};
     return cmocka_run_group_tests(tests, fr_scratch_enter, fr_scratch_leave);
 }
