@@ -243,9 +243,11 @@ static void answer_gemm(const struct fr_json *root, struct fr_text *html) {
 }
 
 static void ask_generate(const struct fr_json *root, struct fr_text *out) {
-    fr_text_addf(out, "What do %.0f tokens after a prompt of %.0f cost, %.0f samples at once?",
-                 fr_json_number_at(root, "tokens"), fr_json_number_at(root, "prompt"),
-                 fr_json_number_at(root, "batch"));
+    double batch = fr_json_number_at(root, "batch");
+    fr_text_addf(out, "What do %.0f tokens after a prompt of %.0f cost",
+                 fr_json_number_at(root, "tokens"), fr_json_number_at(root, "prompt"));
+    if (batch > 1) fr_text_addf(out, ", %.0f samples at once", batch);
+    fr_text_addf(out, "?");
 }
 
 static void put_token(const struct fr_json *root, struct fr_text *html) {
@@ -255,7 +257,7 @@ static void put_token(const struct fr_json *root, struct fr_text *html) {
                      fr_phrase_seconds(root, "token_time_low_s").text,
                      fr_phrase_seconds(root, "token_time_high_s").text);
     if (isfinite(fr_json_number_at(root, "token_energy_J")))
-        fr_html_addf(html, ", %s of energy",
+        fr_html_addf(html, ", %s of energy each",
                      fr_phrase_quantity(root, "token_energy_J", FR_QUANTITY_ENERGY).text);
     fr_html_addf(html, ", after %s for the first.{/p}\n",
                  fr_phrase_seconds(root, "first_token_s").text);

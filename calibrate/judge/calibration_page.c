@@ -9,6 +9,7 @@
 #include "answer/page/chart.h"
 #include "answer/page/table.h"
 #include "answer/page/words.h"
+#include "calibrate/samples/samples.h"
 
 static const char *const forms[] = {"log", "segments", "algorithm", "similarity", NULL};
 
@@ -240,8 +241,12 @@ void fr_calibration_page(struct fr_page *page, const struct fr_json *root,
                          const struct fr_checks *checks) {
     struct fr_json from = fr_json_member(root, "provenance");
     struct fr_text title = {0};
-    fr_text_addf(&title, "Can predictions from the calibration of %s be trusted?",
-                 fr_json_text_at(&from, "cluster"));
+    const char *cluster = fr_json_text_at(&from, "cluster");
+    if (cluster && strcmp(cluster, FR_HOST_IMPORTED) == 0)
+        fr_text_addf(&title, "Can predictions from imported measurements be trusted?");
+    else
+        fr_text_addf(&title, "Can predictions from the calibration of %s be trusted?",
+                     cluster ? cluster : "?");
     fr_page_begin(page, fr_text_get(&title));
     fr_text_free(&title);
     put_checks(page, checks);

@@ -283,7 +283,7 @@ static void what_cannot_be_trained_is_refused(void **state) {
         const char *words, *because;
         int code;
     } lines[] = {
-        {"--set attention=flash", "attention", 3},
+        {"--set recompute=save_qkv", "recompute", 3},
         {"--vary ghost=2,4", "ghost", 2},
         {"--set micro_batch=5", "micro_batch", 3},
         {"--set pp=1 --set tp=3 --ranks 3", "tp", 3},
