@@ -78,20 +78,6 @@ void fr_search_add_reasons(const struct fr_job *job, const struct fr_search_opti
         out->reasons |= FR_BECAUSE(FR_REASON_POWER);
 }
 
-bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
-                        const struct fr_search_options *options, fr_ranking by, int64_t index,
-                        struct fr_outcome *out) {
-    struct fr_plan plan;
-    struct fr_space_cursor at = {.begun = false};
-    job = fr_space_job(space, job, index);
-    if (!fr_search_lay_out(job, space, index, &at, &plan, out)) return false;
-    if (out->reasons) return true;
-    fr_cost_chosen(job, &plan, out);
-    out->job = space->variants ? job : NULL;
-    fr_search_add_reasons(job, options, by, out);
-    return true;
-}
-
 static bool always(const void *context, struct fr_outcome *out) {
     (void)context;
     (void)out;
@@ -103,7 +89,7 @@ bool fr_search_evaluate_bare(struct fr_pricer *pricer, const struct fr_job *job,
                              const struct fr_search_options *options, fr_ranking by,
                              int64_t index, struct fr_outcome *out) {
     struct fr_plan plan;
-    struct fr_space_cursor at = {.begun = false};
+    struct fr_space_cursor at = {.begun = false, .alone = true};
     if (!fr_search_lay_out(job, space, index, &at, &plan, out)) return false;
     if (out->reasons) return true;
     if (fr_plan_chooses(&plan) || !pricer)
@@ -111,5 +97,14 @@ bool fr_search_evaluate_bare(struct fr_pricer *pricer, const struct fr_job *job,
     else
         fr_cost_bounded(pricer, &plan, always, NULL, out);
     fr_search_add_reasons(job, options, by, out);
+    return true;
+}
+
+bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
+                        const struct fr_search_options *options, fr_ranking by, int64_t index,
+                        struct fr_outcome *out) {
+    job = fr_space_job(space, job, index);
+    if (!fr_search_evaluate_bare(NULL, job, space, options, by, index, out)) return false;
+    out->job = space->variants ? job : NULL;
     return true;
 }

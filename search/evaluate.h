@@ -17,7 +17,7 @@ void fr_search_add_reasons(const struct fr_job *job, const struct fr_search_opti
 
 /** As fr_search_evaluate, but that parts are 0; for many configurations of one job, whose model and cluster are not
  *  varied.
- *  @param pricer  of @p job; NULL: each is priced by itself */
+ *  @param pricer  of @p job; NULL: each is priced by itself, parts too */
 bool fr_search_evaluate_bare(struct fr_pricer *pricer, const struct fr_job *job,
                              const struct fr_space *space,
                              const struct fr_search_options *options, fr_ranking by,

@@ -12,7 +12,6 @@
 #include "base/progress.h"
 #include "base/sort.h"
 #include "models/outcome/bounded.h"
-#include "models/outcome/fits/fits.h"
 #include "models/plan/copies.h"
 #include "search/break_even.h"
 #include "search/chosen.h"

@@ -18,15 +18,14 @@ struct timed { /* what a run with some things switched off needs */
     const struct fr_program *program;
     const struct fr_class_price *price;
     const struct fr_network *network;
-    const struct fr_pipeline *pipeline; /* NULL: layers by themselves */
+    const struct fr_pipeline *pipeline; /* whose passes are whole, a rank a stage; or NULL */
     struct fr_progress *progress;
     struct fr_network_work work;
     struct fr_cluster cluster; /* the job's, with its levels as the plan's ranks take them */
     void *state;               /* the network's */
     int64_t *slot;             /* of each rank, or NULL */
     bool blocking;
-    bool serial;    /* a rank that does nothing else communicates */
-    bool all_ranks; /* a pipeline's program has every rank, and its passes layer by layer */
+    bool serial; /* a rank that does nothing else communicates */
     double *class_s, *class_B, *class_gathered_B, *class_W, *start_s, *end_s;
     struct fr_stage_use *use; /* [n_ranks]: of the last run with everything */
 };
@@ -58,7 +57,7 @@ static fr_status run_with(const void *context, int with, struct fr_pipeline_time
                           struct fr_error *err) {
     const struct timed *t = context;
     fr_price_with(t->price, t->program->n_classes, with, t->class_s);
-    if (t->pipeline && !t->all_ranks && t->network == &fr_network_shared) round_alike(t, with);
+    if (t->pipeline && t->network == &fr_network_shared) round_alike(t, with);
     FR_TRY(t->network->run(&t->work, t->state, t->class_s, t->start_s, t->end_s,
                            &times->makespan_s, err));
     fr_progress_add(t->progress, 1);
@@ -67,7 +66,7 @@ static fr_status run_with(const void *context, int with, struct fr_pipeline_time
 
 /* A clock of 0 is the device's own; models of layers have no stages with clocks. */
 static double clock_of(const struct timed *t, int32_t stage) {
-    return t->pipeline && !t->all_ranks ? t->pipeline->stage[stage].clock_Hz : 0;
+    return t->pipeline ? t->pipeline->stage[stage].clock_Hz : 0;
 }
 
 static double class_clock(const struct timed *t, const struct fr_device *device,
@@ -303,10 +302,7 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     struct fr_class_price *price = NULL;
     struct fr_progress progress = {0};
     bool as_messages = options && options->as_messages;
-    struct timed t = {.program = &program,
-                      .progress = &progress,
-                      .blocking = plan->duplex,
-                      .all_ranks = as_messages};
+    struct timed t = {.program = &program, .progress = &progress, .blocking = plan->duplex};
     out->reasons = fr_pipeline_check(job, plan);
     if (out->reasons) return FR_OK;
     fr_status status = fr_pipeline_make(job, plan, &p, &out->extrapolated, err);
@@ -320,7 +316,7 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     if (status == FR_OK)
         status = lay_out_pipeline(job, plan, &p, as_messages, &program, &price, err);
     t.price = price;
-    t.pipeline = &p;
+    if (!as_messages) t.pipeline = &p;
     if (status == FR_OK) status = timed_open(&t, job, plan, as_messages, err);
     if (status == FR_OK) status = fr_pipeline_outcome(job, &p, run_with, &t, out, err);
     if (status == FR_OK) status = keep(job, &t, options, s, err);

@@ -44,10 +44,13 @@ static const struct fr_preset *before(const struct fr_preset *p) {
     return from && strcmp(from->date, p->date) < 0 ? from : NULL;
 }
 
+static bool is_newer(const struct fr_preset *p, const char *until) {
+    return until && strncmp(p->date, until, strlen(until)) > 0;
+}
+
 void fr_release_newest(bool modern, const char *generation, const char *until, char *name) {
-    const struct fr_preset *p = newest_that_suits(modern, generation), *older = p;
-    while (p && until && *until && strncmp(p->date, until, strlen(until)) > 0 && older)
-        if ((older = before(p))) p = older;
+    const struct fr_preset *p = NULL, *at = newest_that_suits(modern, generation);
+    for (; at; at = is_newer(at, until) ? before(at) : NULL) p = at;
     snprintf(name, FR_RUNTIME_NAME, "%s", p ? p->name : "");
 }
 

@@ -127,26 +127,16 @@ static int64_t advance_plain(struct fr_sweep *w, int32_t i) {
     return done;
 }
 
-/* Stage @p i hands on a whole message to pass @p to of stage @p next; parts of kind @p kind and boundary @p across. */
-static double hand_on_whole(struct fr_sweep *w, int32_t i, int32_t next, size_t parts,
-                            size_t message, double end_s) {
-    const struct fr_message_parts *x = &w->parts[parts];
-    int32_t line = fr_line_of(w->p->args.stages, i, next);
-    if (!(x->size_B > 0)) return end_s + x->alone_s;
-    if (w->mode == FR_SWEEP_UNSHARED)
-        return fr_unshared_send(&w->unshared.line[line], end_s, x);
-    fr_message_lines_send(w->lines, line, message, end_s, x);
-    return -1;
-}
-
 /* The same of such a stage whose messages go over lines.  Sums are in the engine's order, since differences of rounding
  * grow where messages hold up one another. */
 static int64_t advance_lined(struct fr_sweep *w, int32_t i) {
-    const int32_t stages = w->p->args.stages, above = (i + 1) % stages,
-                  below = (i + stages - 1) % stages;
-    const size_t m = (size_t)w->p->args.micro_batches, passes = (w->last + 1) * m,
-                 up = FR_MESSAGE_KINDS * (size_t)i + FR_UP_WHOLE,
-                 down = FR_MESSAGE_KINDS * (size_t)below + FR_DOWN_WHOLE;
+    const int32_t stages = w->p->args.stages, below = (i + stages - 1) % stages,
+                  up = fr_line_of(stages, i, (i + 1) % stages),
+                  down = fr_line_of(stages, i, below);
+    const struct fr_message_parts *sent_up = &w->parts[FR_MESSAGE_KINDS * i + FR_UP_WHOLE],
+                                  *sent_down =
+                                      &w->parts[FR_MESSAGE_KINDS * below + FR_DOWN_WHOLE];
+    const size_t m = (size_t)w->p->args.micro_batches, passes = (w->last + 1) * m;
     const struct fr_slot *slots = w->p->slots + i * w->p->n_slots;
     const double *pass_s = w->pass_s + 3 * i;
     double free_s = w->free_s[i];
@@ -167,10 +157,10 @@ static int64_t advance_lined(struct fr_sweep *w, int32_t i) {
         if (x->kind == FR_SLOT_FORWARD && row == w->last)
             w->backward_in_s[at] = free_s;
         else if (x->kind == FR_SLOT_FORWARD)
-            w->forward_in_s[at + m] = hand_on_whole(w, i, above, up, at + m, free_s);
+            w->forward_in_s[at + m] = fr_sweep_send(w, up, sent_up, at + m, free_s);
         else if (x->kind == FR_SLOT_BACKWARD && row > 0)
             w->backward_in_s[at - m] =
-                hand_on_whole(w, i, below, down, passes + at - m, free_s);
+                fr_sweep_send(w, down, sent_down, passes + at - m, free_s);
     }
     int64_t done = k - w->next[i];
     w->next[i] = k;
@@ -395,21 +385,25 @@ static void begin(struct fr_sweep *w, const struct fr_pipeline *p, int with, dou
     }
 }
 
-bool fr_pipeline_needs_order(const struct fr_pipeline *p, bool bound) {
-    bool unshared = p->lines && bound && !fr_pipeline_codes(p);
-    return !fr_pipeline_is_periodic(p) || p->longer_s || (p->lines && !unshared);
+/* Plain 1F1B repeats itself: after the first P micro-batches each stage alternates one forward and one backward pass.
+ * The periodic form (models/outcome/periodic.h) needs P numbers and a tenth of the time. Following slots needs P m. */
+static bool has_periodic_form(const struct fr_pipeline *p, enum fr_sweep_mode mode) {
+    bool unshared = mode == FR_SWEEP_UNSHARED && !fr_pipeline_codes(p);
+    return fr_pipeline_is_periodic(p) && !p->longer_s && (mode == FR_SWEEP_ALONE || unshared);
 }
 
-/* In its mode, looked up or made anew.
- *
- * Plain 1F1B repeats itself: after the first P micro-batches each stage alternates one forward and one backward pass.
- * The periodic form (models/outcome/periodic.h) needs P numbers and a tenth of the time. Following slots needs P m. */
+bool fr_pipeline_needs_order(const struct fr_pipeline *p, bool bound) {
+    return !has_periodic_form(p, !p->lines ? FR_SWEEP_ALONE
+                                 : bound   ? FR_SWEEP_UNSHARED
+                                           : FR_SWEEP_SHARED);
+}
+
+/* In its mode, looked up or made anew. */
 static fr_status make_run(struct fr_sweep *w, struct fr_recurrence_cache *cache,
                           struct fr_error *err) {
     if (find_run(w, cache)) return FR_OK;
-    bool simple = fr_pipeline_is_periodic(w->p) && !w->p->longer_s &&
-                  (w->mode == FR_SWEEP_ALONE || (w->mode == FR_SWEEP_UNSHARED && !w->coded));
-    fr_status status = simple ? periodic(w, err) : follow_slots(w, err);
+    fr_status status =
+        has_periodic_form(w->p, w->mode) ? periodic(w, err) : follow_slots(w, err);
     if (status == FR_OK && w->mode == FR_SWEEP_UNSHARED)
         *w->met = fr_unshared_meet(&w->unshared, w->apart_s);
     fr_sweep_leave(w);

@@ -61,6 +61,19 @@ static inline bool fr_sweep_in_order(const struct fr_sweep *w) {
 bool fr_sweep_line_up(struct fr_sweep *w, size_t passes, bool inputs);
 void fr_sweep_leave(struct fr_sweep *w);
 
+/** A message of these @p parts goes over @p line, ready at @p end_s.
+ *  @param message  that shared lines know it by: its place in forward_in_s, or behind these in backward_in_s
+ *  @return when it is there [s]; -1: fr_message_lines_next will say */
+static inline double fr_sweep_send(struct fr_sweep *w, int32_t line,
+                                   const struct fr_message_parts *parts, size_t message,
+                                   double end_s) {
+    if (!(parts->size_B > 0)) return end_s + parts->alone_s;
+    if (w->mode == FR_SWEEP_UNSHARED)
+        return fr_unshared_send(&w->unshared.line[line], end_s, parts);
+    fr_message_lines_send(w->lines, line, message, end_s, parts);
+    return -1;
+}
+
 /** Stage @p i of virtual stage @p row hands on the result of @p x over lines. */
 void fr_sweep_hand_on(struct fr_sweep *w, int32_t i, const struct fr_slot *x, size_t row,
                       double end_s);

@@ -145,7 +145,7 @@ void fr_plan_key_copy(const struct fr_plan_key *key, const struct fr_plan *from,
 extern const uint64_t fr_plan_needs_refused;
 /** "a model of kind transformer", ... in order, then NULL. */
 extern const char *const fr_plan_need_names[];
-/** Keys that need @p need, in that order, reads of plans of @p model, or NULL. */
+/** Keys that need number @p need of these reads, of plans of @p model; NULL: of no model. */
 fr_plan_key_set fr_plan_need_keys(int need, const struct fr_workload *model);
 
 /** The needs that do not hold; those of a model do where @p model is NULL. */

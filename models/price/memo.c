@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/digest.h"
+#include "base/random.h"
 #include "models/price/lines.h"
 #include "models/price/stage_price.h"
 #include "models/price/stage_work.h"
@@ -77,12 +78,9 @@ void fr_memo_free(struct fr_memo *memo) {
     free(memo);
 }
 
-/* A word's part in the digest (the finaliser of SplitMix64: Steele, Lea and Flood, 2014). */
+/* A word's part in the digest. */
 static uint64_t mixed(uint64_t word, int place) {
-    uint64_t x = word + (uint64_t)(place + 1) * FR_DIGEST_GOLDEN;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
+    return fr_random_mix(word + (uint64_t)(place + 1) * FR_DIGEST_GOLDEN);
 }
 
 /* Plans that are asked for in turn differ in a word or two, so the digest takes in the words that change. */

@@ -193,18 +193,25 @@ static double backward(const struct fr_device *device, fr_flash generation) {
     return a->backward > 0 ? a->backward : 1;
 }
 
+/* Attention and scans are at 16 bits where products are of fewer and the device has 16. */
+static bool is_wider(const struct fr_pricing *x) {
+    return fr_dtype_is_narrow(x->dtype) && x->cluster->device.gemm[FR_BF16].form;
+}
+
+static double peak_flop_per_s(const struct fr_pricing *x) {
+    return x->cluster->device.gemm[is_wider(x) ? FR_BF16 : x->dtype].peak_flop_per_s;
+}
+
 /* Fused attention takes  flop (1 + half_keys / keys) / (share peak):  a kernel's efficiency saturates with the number
  * of keys.  Shares of the peak: of 16 bits where the products are of fewer, faster where today's kernel then attends
  * at 8 bits; and slower for gradients, whose kernels may need more keys. */
 static double attention_s(const struct fr_pricing *x, const struct fr_operation *o) {
     const struct fr_device *device = &x->cluster->device;
-    bool wider = fr_dtype_is_narrow(x->dtype) && device->gemm[FR_BF16].form;
     fr_flash generation = x->attention == FR_ATTENTION_FLASH_1   ? FR_FLASH_1
                           : x->attention == FR_ATTENTION_FLASH_2 ? FR_FLASH_2
                                                                  : FR_FLASH_NOW;
-    double rate = fr_device_flash(device, generation) *
-                  device->gemm[wider ? FR_BF16 : x->dtype].peak_flop_per_s;
-    if (generation == FR_FLASH_NOW) rate *= gained(x, o, wider);
+    double rate = fr_device_flash(device, generation) * peak_flop_per_s(x);
+    if (generation == FR_FLASH_NOW) rate *= gained(x, o, is_wider(x));
     bool back = o->pass == FR_PASS_INPUT;
     double half = back && device->attention.backward_keys > 0 ? device->attention.backward_keys
                                                               : device->attention.half_keys;
@@ -215,9 +222,7 @@ static double attention_s(const struct fr_pricing *x, const struct fr_operation 
 /* Attention to tokens in a cache: few queries read all of it. */
 static double cached_s(const struct fr_pricing *x, const struct fr_operation *o) {
     const struct fr_device *device = &x->cluster->device;
-    bool wider = fr_dtype_is_narrow(x->dtype) && device->gemm[FR_BF16].form;
-    double rate = fr_device_flash(device, FR_FLASH_NOW) *
-                  device->gemm[wider ? FR_BF16 : x->dtype].peak_flop_per_s;
+    double rate = fr_device_flash(device, FR_FLASH_NOW) * peak_flop_per_s(x);
     return fmax(o->size / rate, fr_device_traffic_s(device, FR_TRAFFIC_STREAM, o->read_B,
                                                     fmax(o->read_B, x->products_B)));
 }
@@ -227,13 +232,12 @@ static double cached_s(const struct fr_pricing *x, const struct fr_operation *o)
  * through states and squares in fp32. */
 static double scan_s(const struct fr_pricing *x, const struct fr_operation *o) {
     const struct fr_device *device = &x->cluster->device;
-    bool wider = fr_dtype_is_narrow(x->dtype) && device->gemm[FR_BF16].form;
     double share = device->attention.scan > 0    ? device->attention.scan
                    : device->attention.plain > 0 ? device->attention.plain
                                                  : fr_device_flash(device, FR_FLASH_NOW);
     double slower = device->attention.scan_backward > 0 ? device->attention.scan_backward : 1;
     if (o->pass == FR_PASS_INPUT) share *= slower;
-    return o->size / (share * device->gemm[wider ? FR_BF16 : x->dtype].peak_flop_per_s);
+    return o->size / (share * peak_flop_per_s(x));
 }
 
 /* A collective's bytes are booked by the same call that prices it, so that traffic and time cannot disagree. */

@@ -40,8 +40,7 @@ static struct view view_of(const struct fr_workload *workload, const struct fr_p
     return v;
 }
 
-/* Inputs or outputs of the narrowest matrix that is phantom. */
-static double narrowest(const struct fr_transformer *t, const struct fr_plan *plan) {
+double fr_phantom_narrowest(const struct fr_transformer *t, const struct fr_plan *plan) {
     double h = (double)t->hidden, f = (double)t->ffn, q = (double)(t->heads * t->head_dim);
     if (plan->phantom_parts == FR_PHANTOM_MLP) return fmin(h, f);
     return plan->phantom_parts == FR_PHANTOM_ATTENTION ? fmin(h, q) : fmin(h, fmin(f, q));
@@ -50,7 +49,7 @@ static double narrowest(const struct fr_transformer *t, const struct fr_plan *pl
 fr_reasons fr_phantom_check_stage(const struct fr_workload *workload,
                                   const struct fr_plan *plan) {
     const struct fr_transformer *t = &workload->transformer;
-    double p = (double)plan->tp, narrower = narrowest(t, plan);
+    double p = (double)plan->tp, narrower = fr_phantom_narrowest(t, plan);
     fr_reasons reasons = fr_transformer_check(workload, plan);
     if (t->hidden % plan->tp != 0) reasons |= FR_BECAUSE(FR_REASON_WIDTH);
     if (plan->sequence_parallel || t->experts > 0) reasons |= FR_BECAUSE(FR_REASON_METHOD);

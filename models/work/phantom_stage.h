@@ -40,6 +40,9 @@
 fr_reasons fr_phantom_check_stage(const struct fr_workload *workload,
                                   const struct fr_plan *plan);
 
+/** Inputs or outputs of the narrowest matrix that is phantom. */
+double fr_phantom_narrowest(const struct fr_transformer *t, const struct fr_plan *plan);
+
 /** Work of stage @p i on one rank, for one micro-batch. */
 void fr_phantom_stage(const struct fr_workload *workload, const struct fr_plan *plan, int64_t i,
                       struct fr_rank_work *work);

@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "models/workload/adapters.h"
 #include "models/workload/attention.h"
 #include "models/workload/hybrid.h"
 
@@ -16,9 +15,9 @@ static double in_window(const struct fr_transformer *t, double tokens) {
 }
 
 struct fr_cache_sizes fr_cache_of(const struct fr_transformer *t) {
+    if (t->cached == 0) return (struct fr_cache_sizes){0};
     const struct fr_attention_sizes a = fr_attention_of(t);
     double cached = (double)t->cached, heads = (double)t->heads;
-    if (t->cached == 0) return (struct fr_cache_sizes){0};
     struct fr_cache_sizes c = {.kept = in_window(t, cached + (double)t->sequence),
                                .seen = in_window(t, cached)};
     if (fr_attention_is_latent(t)) {

@@ -1,7 +1,7 @@
 #include "models/workload/family.h"
-#include "models/workload/cache.h"
 
 #include "base/json/key.h"
+#include "models/workload/cache.h"
 #include "models/workload/ssm.h"
 
 #include <inttypes.h>

@@ -26,8 +26,7 @@ const char *fr_layers_stages_refused(const struct fr_job *job, const struct fr_p
                                      const struct fr_pipeline *p) {
     if (job->workload.n_layers == 0)
         return "collectives of this kind of model are part of its passes; messages are played "
-               "one "
-               "by one for models of layers (kinds ffn, mlp and cnn)";
+               "one by one for models of layers (kinds ffn, mlp and cnn)";
     if (plan->method->branches)
         return "sub-graphs in a pipeline are played by operations; messages need pp=1";
     if (p->args.chunks > 1 || p->splits_backward || p->duplex)

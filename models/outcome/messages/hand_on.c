@@ -77,13 +77,6 @@ void fr_sweep_hand_on(struct fr_sweep *w, int32_t i, const struct fr_slot *x, si
         &w->parts[FR_MESSAGE_KINDS * across + kind + 2 * small];
     int32_t line = fr_line_of(p->args.stages, i,
                               fr_schedule_stage(p->schedule, p->args.stages, (int64_t)to));
-    if (!(parts->size_B > 0))
-        *in_s += parts->alone_s;
-    else if (w->mode == FR_SWEEP_UNSHARED)
-        *in_s = fr_unshared_send(&w->unshared.line[line], end_s, parts);
-    else {
-        *in_s = -1;
-        fr_message_lines_send(w->lines, line, forward ? message : (w->last + 1) * m + message,
-                              end_s, parts);
-    }
+    *in_s =
+        fr_sweep_send(w, line, parts, forward ? message : (w->last + 1) * m + message, end_s);
 }

@@ -11,6 +11,7 @@
 #include "models/price/offload.h"
 #include "models/price/pipeline.h"
 #include "models/price/rank_map.h"
+#include "models/work/phantom_stage.h"
 #include "models/work/recompute.h"
 #include "models/work/transformer.h"
 #include "models/workload/attention.h"
@@ -22,11 +23,7 @@ static const char *size(double size_B, char *out) {
 /* Width of the narrowest product, of a transformer of those that are phantom. */
 static double narrowest(const struct fr_workload *w, const struct fr_plan *plan) {
     const struct fr_transformer *t = &w->transformer;
-    double width = t->layers ? (double)t->hidden : INFINITY;
-    if (t->layers && plan->phantom_parts != FR_PHANTOM_ATTENTION)
-        width = fmin(width, (double)t->ffn);
-    if (t->layers && plan->phantom_parts != FR_PHANTOM_MLP)
-        width = fmin(width, (double)(t->heads * t->head_dim));
+    double width = t->layers ? fr_phantom_narrowest(t, plan) : INFINITY;
     for (int i = 0; i < w->n_layers; i++)
         width = fmin(width, fmin(w->layers[i].inputs, w->layers[i].outputs));
     return width;
