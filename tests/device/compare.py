@@ -2,7 +2,7 @@
 what was measured.  CLUSTER is a preset or file (dgx-h100); one rank of it trains.
 
 Predictions take the setting as it ran: shape, sequence, micro-batch, vocabulary, recomputation, loss, attention kernel, and the
-bytes of weights, gradients and AdamW's numbers.  Column "unsaid" has what no key says: of a foreach AdamW its temporary
+bytes of weights, gradients and AdamW's numbers.  Column "unsaid" says what no key says: of a foreach AdamW its temporary
 copies.
 Ends with 1 where a line is not what README.md says, or has no prediction."""
 import functools
