@@ -1,17 +1,9 @@
 /* How much longer a message or a collective takes while others do the same: the largest size of each that was also
  * measured alone.  1 where links are not shared. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "calibrate/fit/parts.h"
-#include "trust/numbers/statistics.h"
-
-static double median_of(double *times_s, size_t n) {
-    if (n == 0) return 0;
-    fr_sort(times_s, n);
-    return fr_sorted_median(times_s, n);
-}
 
 static void add(struct fr_fit_card *card, struct fr_fit_at_once one) {
     enum { MOST = sizeof card->at_once / sizeof *card->at_once };
@@ -28,7 +20,7 @@ static double pairs_s(const struct fr_samples *s, const struct fr_sample_pairs *
             p->size_B == like->size_B)
             scratch[found++] = p->time_s;
     }
-    return median_of(scratch, found);
+    return fr_fit_median(scratch, found);
 }
 
 static bool leads_pairs(const struct fr_samples *s, size_t at) {
@@ -70,7 +62,7 @@ static double groups_s(const struct fr_sample_collective *all, size_t n,
         if (same_group(&all[i], like) && all[i].size_B == like->size_B &&
             (alone || (all[i].layout == like->layout && all[i].n_groups == like->n_groups)))
             scratch[found++] = all[i].time_s;
-    return median_of(scratch, found);
+    return fr_fit_median(scratch, found);
 }
 
 static bool leads_groups(const struct fr_samples *s, size_t at) {

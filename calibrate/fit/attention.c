@@ -21,7 +21,8 @@ struct point {
     double keys, s_per_flop;
 };
 
-static bool same(const struct fr_sample_attention *a, const struct fr_sample_attention *b) {
+bool fr_fit_is_same_attention(const struct fr_sample_attention *a,
+                              const struct fr_sample_attention *b) {
     return a->kernel == b->kernel && a->dtype == b->dtype && a->batch == b->batch &&
            a->sequence == b->sequence && a->heads == b->heads && a->kv_heads == b->kv_heads &&
            a->width == b->width && a->causal == b->causal && a->pass == b->pass;
@@ -31,7 +32,7 @@ static double keys_of(const struct fr_sample_attention *a) {
     return (double)a->sequence * (a->causal ? 0.5 : 1);
 }
 
-static double flop_of(const struct fr_sample_attention *a) {
+double fr_fit_attention_flop(const struct fr_sample_attention *a) {
     static const double passes[] = {1, 2.5};
     return 4 * (double)a->batch * (double)a->heads * (double)a->sequence * (double)a->width *
            keys_of(a) * passes[a->pass];
@@ -45,15 +46,15 @@ static int find_points(const struct fr_samples *samples, struct point *points,
         const struct fr_sample_attention *a = &samples->attention[i];
         size_t taken = 0;
         int k = 0;
-        while (k < n && !same(&points[k].of, a)) k++;
+        while (k < n && !fr_fit_is_same_attention(&points[k].of, a)) k++;
         if (k < n || n == POINTS_MAX) continue;
         for (size_t j = i; j < samples->n_attention; j++)
-            if (same(&samples->attention[j], a))
+            if (fr_fit_is_same_attention(&samples->attention[j], a))
                 scratch[taken++] = samples->attention[j].time_s;
         fr_sort(scratch, taken);
         points[n] = (struct point){.of = *a, .keys = keys_of(a)};
         points[n].of.time_s = fr_sorted_median(scratch, taken);
-        points[n].s_per_flop = points[n].of.time_s / flop_of(a);
+        points[n].s_per_flop = points[n].of.time_s / fr_fit_attention_flop(a);
         n++;
     }
     return n;

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "calibrate/fit/parts.h"
-#include "trust/numbers/statistics.h"
 
 /* Which samples: their kind (graph, way, kernel), and of those of a size the size. */
 struct query {
@@ -26,9 +25,7 @@ static double median_of(size_t n, take_fn *take, const struct fr_samples *sample
         double value = take(samples, i, &of);
         if (value >= 0) scratch[taken++] = value;
     }
-    if (taken == 0) return 0;
-    fr_sort(scratch, taken);
-    return fr_sorted_median(scratch, taken);
+    return fr_fit_median(scratch, taken);
 }
 
 static double launch_of(const struct fr_samples *s, size_t i, const struct query *of) {
@@ -88,9 +85,7 @@ static double part_s(const struct fr_samples *s, const struct fr_sample_overlap 
             o->n == of->n && o->k == of->k)
             scratch[taken++] = o->time_s;
     }
-    if (taken == 0) return 0;
-    fr_sort(scratch, taken);
-    return fr_sorted_median(scratch, taken);
+    return fr_fit_median(scratch, taken);
 }
 
 /* (during - compute) / min(comm, compute), the median over samples of products meanwhile. */
@@ -107,8 +102,7 @@ static fr_status interference_of(const struct fr_samples *s, double *out) {
         if (comm_s > 0 && compute_s > 0)
             found[n++] = fmin(1, fmax(0, (o->time_s - compute_s) / fmin(comm_s, compute_s)));
     }
-    if (n > 0) fr_sort(found, n);
-    *out = n > 0 ? fr_sorted_median(found, n) : 0;
+    *out = fr_fit_median(found, n);
     free(scratch);
     return FR_OK;
 }

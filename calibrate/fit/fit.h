@@ -123,8 +123,7 @@ struct fr_fit_gemm {
 struct fr_fit_singles {
     int n;           /**< 0: there were none of the dtype */
     int beyond_peak; /**< left out, since they are faster than the data sheet's peak */
-    int too_few; /**< of a card: so many say too little, and the base's values stay; 0: enough */
-    int too_short; /**< likewise, since their launch takes a tenth of their time or more */
+    int too_short;   /**< likewise, since their launch takes a tenth of their time or more */
     const char *names[FR_PRODUCT_VALUES];
     double value[FR_PRODUCT_VALUES], sigma[FR_PRODUCT_VALUES];
     double least[3], most[3]; /**< m, n, k: beyond it is extrapolated */

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/sort.h"
 #include "calibrate/fit/parts.h"
-#include "trust/numbers/statistics.h"
 
 enum { SHORTEST_K = 512 };
 
@@ -49,8 +47,7 @@ fr_status fr_fit_grouped(const struct fr_samples *samples, const struct fr_devic
     }
     if (n > 0) {
         double square = 0;
-        fr_sort(share, n);
-        double median = fr_sorted_median(share, n);
+        double median = fr_fit_median(share, n);
         for (size_t i = 0; i < n; i++) square += pow(log(share[i] / median), 2);
         out->grouped = fmin(1, fmax(1e-6, median)); /* what a cluster file may state */
         out->grouped_spread = sqrt(square / (double)n);
@@ -71,9 +68,7 @@ static double median_s(const struct fr_sample_gemm *all, size_t n,
     size_t found = 0;
     for (size_t i = 0; i < n; i++)
         if (is_same(&all[i], s)) scratch[found++] = all[i].time_s;
-    if (found == 0) return 0;
-    fr_sort(scratch, found);
-    return fr_sorted_median(scratch, found);
+    return fr_fit_median(scratch, found);
 }
 
 fr_status fr_fit_block_scales(const struct fr_samples *samples, fr_dtype dtype,
@@ -92,11 +87,8 @@ fr_status fr_fit_block_scales(const struct fr_samples *samples, fr_dtype dtype,
         double plain_s = median_s(s->gemm, s->n_gemm, one, scratch);
         if (plain_s > 0) ratio[n++] = median_s(s->scaled, s->n_scaled, one, scratch) / plain_s;
     }
-    if (n > 0) {
-        fr_sort(ratio, n);
-        out->blocks = fr_sorted_median(ratio, n);
-        out->n_blocks = (int)n;
-    }
+    out->blocks = fr_fit_median(ratio, n);
+    out->n_blocks = (int)n;
     free(scratch);
     return FR_OK;
 }

@@ -10,6 +10,12 @@
 #include "calibrate/fit/parts.h"
 #include "trust/numbers/statistics.h"
 
+double fr_fit_median(double *x, size_t n) {
+    if (n == 0) return 0;
+    fr_sort(x, n);
+    return fr_sorted_median(x, n);
+}
+
 static int compare(double a, double b) { return FR_ORDER(a, b); }
 
 static int by_point(const void *x, const void *y) {

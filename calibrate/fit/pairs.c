@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "calibrate/fit/parts.h"
-#include "trust/numbers/statistics.h"
 
 /* Median time of the messages of @p size_B there and back by @p n_pairs at once, 0: none. */
 static double median_s(const struct fr_samples *samples, int level, int64_t n_pairs,
@@ -17,9 +16,7 @@ static double median_s(const struct fr_samples *samples, int level, int64_t n_pa
             s->size_B == size_B)
             scratch[n++] = s->time_s;
     }
-    if (n == 0) return 0;
-    fr_sort(scratch, n);
-    return fr_sorted_median(scratch, n);
+    return fr_fit_median(scratch, n);
 }
 
 /* The largest message is the one that shows the link and not the latency. */

@@ -13,6 +13,9 @@
 fr_status fr_fit_measure(const double *predicted_s, const double *measured_s, int n,
                          struct fr_fit_quality *quality);
 
+/** Median of @p x, which it sorts; 0 of none. */
+double fr_fit_median(double *x, size_t n);
+
 /** Medians of the collective samples of one series that can be fitted (not failed, not in place,
  *  of sizes above 0), sorted by op, level, p, nodes, size.
  *  @param series  index into @p list; negative: all samples */
@@ -89,6 +92,11 @@ fr_status fr_fit_grouped(const struct fr_samples *samples, const struct fr_devic
 fr_status fr_fit_block_scales(const struct fr_samples *samples, fr_dtype dtype,
                               struct fr_fit_singles *out);
 
+/** Are two samples of one point? */
+bool fr_fit_is_same_attention(const struct fr_sample_attention *a,
+                              const struct fr_sample_attention *b);
+/** Work of a pass [flop]: 4 b h s d K forward, 2.5 times that backward; K keys that a query meets. */
+double fr_fit_attention_flop(const struct fr_sample_attention *sample);
 /** result->attention.  @return FR_OK, FR_ERR_NOMEM, or what is wrong with the base. */
 fr_status fr_fit_attentions(const struct fr_samples *samples,
                             const struct fr_fit_options *options, struct fr_fit_result *result,

@@ -145,21 +145,19 @@ static void print_power(const struct fr_fit_result *result, struct fr_text *text
                      100 * result->clock.static_share, 100 * result->clock.fixed_share);
 }
 
+static void print_left_out(int dtype, int n, const char *why, struct fr_text *text) {
+    if (n > 0)
+        fr_text_addf(text, "products %s: %d left out, %s\n", fr_dtype_names[dtype], n, why);
+}
+
 static void print_singles(const struct fr_fit_result *result, struct fr_text *text) {
     for (int d = 0; d < FR_DTYPE_COUNT; d++) {
         const struct fr_fit_singles *s = &result->singles[d];
-        if (s->beyond_peak)
-            fr_text_addf(
-                text,
-                "products %s: %d left out, faster than the device's peak: their times, "
-                "dtype or --base is wrong\n",
-                fr_dtype_names[d], s->beyond_peak);
-        if (s->too_short)
-            fr_text_addf(
-                text,
-                "products %s: %d left out, as short as ten launches: their times say as "
-                "much of those\n",
-                fr_dtype_names[d], s->too_short);
+        print_left_out(d, s->beyond_peak,
+                       "faster than the device's peak: their times, dtype or --base is wrong",
+                       text);
+        print_left_out(d, s->too_short,
+                       "as short as ten launches: their times say as much of those", text);
         if (s->n == 0) continue;
         fr_text_addf(text, "products %s: %d%s, to the base's form:\n ", fr_dtype_names[d], s->n,
                      result->card.present ? "" : " of others");

@@ -3,24 +3,27 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
-#include "base/sort.h"
 #include "calibrate/fit/parts.h"
 #include "models/job/cluster.h"
-#include "trust/numbers/statistics.h"
 
 enum { POINTS_MAX = 1024, ROOF_POINTS = 48 };
+
+/* A point of the roofline. */
+struct placed {
+    fr_dtype dtype;
+    const char *what; /* products, or attention */
+    char point[96];
+    double flop_per_B, rate_flop_per_s;
+};
 
 struct rates {
     struct fr_json_writer *w;
     const struct fr_samples *samples;
     struct fr_device device; /* as the cluster file describes it */
-    struct fr_text roofline; /* rows of points, behind which the roofs come */
-    struct fr_json_writer line;
-    bool has[FR_DTYPE_COUNT];
-    double least, most; /* intensities of all points */
+    struct placed *placed;
+    size_t n_placed;
 };
 
 /* ---- the roofline ------------------------------------------------------------------------------------ */
@@ -35,31 +38,40 @@ static void add_row(struct fr_json_writer *w, const char *of, const char *point,
     fr_json_end_object(w);
 }
 
-static void add_point(struct rates *r, fr_dtype dtype, const char *what, const char *point,
-                      double flop, double moved_B, double time_s) {
-    char of[48];
-    double intensity = flop / moved_B;
-    snprintf(of, sizeof of, "%s %s", fr_dtype_names[dtype], what);
-    r->least = fmin(r->least, intensity), r->most = fmax(r->most, intensity);
-    r->has[dtype] = true;
-    add_row(&r->line, of, point, intensity, flop / time_s);
-}
-
 static double peak_of(const struct fr_device *device, fr_dtype dtype) {
     return device->gemm[dtype].form ? fr_gemm_nominal_flop_per_s(&device->gemm[dtype]) : 0;
 }
 
 /* Evenly spaced in logarithms, so that they read as a line. */
-static void add_roof(struct rates *r, fr_dtype dtype) {
+static void add_roof(const struct rates *r, fr_dtype dtype) {
     char of[48];
+    bool has = false;
     double peak = peak_of(&r->device, dtype), rate = r->device.memory_rate_B_per_s;
-    if (!r->has[dtype] || !(peak > 0) || !(rate > 0)) return;
+    if (!(peak > 0) || !(rate > 0)) return;
+    double from = 0.3 * peak / rate, to = 3 * peak / rate;
+    for (size_t i = 0; i < r->n_placed; i++) {
+        const struct placed *p = &r->placed[i];
+        has = has || p->dtype == dtype;
+        from = fmin(from, p->flop_per_B), to = fmax(to, p->flop_per_B);
+    }
+    if (!has) return;
     snprintf(of, sizeof of, "roof, %s", fr_dtype_names[dtype]);
-    double from = fmin(r->least, 0.3 * peak / rate), to = fmax(r->most, 3 * peak / rate);
     for (int i = 0; i < ROOF_POINTS; i++) {
         double intensity = from * pow(to / from, i / (ROOF_POINTS - 1.0));
-        add_row(&r->line, of, "", intensity, fmin(peak, intensity * rate));
+        add_row(r->w, of, "", intensity, fmin(peak, intensity * rate));
     }
+}
+
+static void add_roofline(const struct rates *r) {
+    fr_json_add_array(r->w, "roofline");
+    for (size_t i = 0; i < r->n_placed; i++) {
+        const struct placed *p = &r->placed[i];
+        char of[48];
+        snprintf(of, sizeof of, "%s %s", fr_dtype_names[p->dtype], p->what);
+        add_row(r->w, of, p->point, p->flop_per_B, p->rate_flop_per_s);
+    }
+    for (int d = 0; d < FR_DTYPE_COUNT; d++) add_roof(r, (fr_dtype)d);
+    fr_json_end_array(r->w);
 }
 
 /* ---- products ---------------------------------------------------------------------------------------- */
@@ -79,7 +91,7 @@ static double product_s(const struct fr_device *device, const struct fr_sample_g
 
 static void add_product(struct rates *r, const struct fr_sample_gemm *s) {
     static const char *const ways[] = {"", "input gradient", "weight gradient", "forward"};
-    char point[96];
+    struct placed *point = &r->placed[r->n_placed++];
     double m = (double)s->m, n = (double)s->n, k = (double)s->k, b = (double)s->batch;
     double flop = 2 * b * m * n * k, predicted_s = product_s(&r->device, s),
            peak = peak_of(&r->device, s->dtype),
@@ -100,10 +112,13 @@ static void add_product(struct rates *r, const struct fr_sample_gemm *s) {
                        s->blocks ? NAN
                                  : floor((predicted_s / s->time_s - 1) * 1e4 + 0.5) / 1e4);
     fr_json_end_object(r->w);
-    snprintf(point, sizeof point, "%lld x %lld x %lld, %lld at once%s", (long long)s->m,
-             (long long)s->n, (long long)s->k, (long long)s->batch,
+    *point = (struct placed){.dtype = s->dtype,
+                             .what = "products",
+                             .flop_per_B = flop / moved_B,
+                             .rate_flop_per_s = flop / s->time_s};
+    snprintf(point->point, sizeof point->point, "%lld x %lld x %lld, %lld at once%s",
+             (long long)s->m, (long long)s->n, (long long)s->k, (long long)s->batch,
              s->blocks ? ", scales of blocks" : "");
-    add_point(r, s->dtype, "products", point, flop, moved_B, s->time_s);
 }
 
 static void add_products(struct rates *r, struct fr_sample_gemm *samples, size_t n) {
@@ -137,8 +152,7 @@ static void add_points(struct rates *r, size_t n, same_fn *same, time_fn *time_o
             seen[j] = true;
             times_s[found++] = time_of(r->samples, j);
         }
-        fr_sort(times_s, found);
-        add(r, i, fr_sorted_median(times_s, found));
+        add(r, i, fr_fit_median(times_s, found));
         n_points++;
     }
     r->w->text->failed = r->w->text->failed || !times_s || !seen;
@@ -147,10 +161,7 @@ static void add_points(struct rates *r, size_t n, same_fn *same, time_fn *time_o
 }
 
 static bool same_attention(const struct fr_samples *s, size_t i, size_t j) {
-    const struct fr_sample_attention *a = &s->attention[i], *b = &s->attention[j];
-    return a->kernel == b->kernel && a->dtype == b->dtype && a->batch == b->batch &&
-           a->sequence == b->sequence && a->heads == b->heads && a->kv_heads == b->kv_heads &&
-           a->width == b->width && a->causal == b->causal && a->pass == b->pass;
+    return fr_fit_is_same_attention(&s->attention[i], &s->attention[j]);
 }
 static double attention_time_s(const struct fr_samples *s, size_t i) {
     return s->attention[i].time_s;
@@ -160,10 +171,10 @@ static double attention_time_s(const struct fr_samples *s, size_t i) {
  * writes three. */
 static void add_attention(struct rates *r, size_t i, double median_s) {
     const struct fr_sample_attention *a = &r->samples->attention[i];
-    char point[96];
+    struct placed *point = &r->placed[r->n_placed++];
     double b = (double)a->batch, s = (double)a->sequence, d = (double)a->width,
            h = (double)a->heads, g = (double)a->kv_heads, backward = a->pass;
-    double flop = 4 * b * h * s * d * s * (a->causal ? 0.5 : 1) * (a->pass ? 2.5 : 1),
+    double flop = fr_fit_attention_flop(a),
            moved_B = fr_dtype_size_B(a->dtype) * b * s * d * 2 * (1 + backward) * (h + g),
            peak = peak_of(&r->device, a->dtype);
     fr_json_begin_object(r->w);
@@ -180,11 +191,14 @@ static void add_attention(struct rates *r, size_t i, double median_s) {
     fr_json_add_number(r->w, "rate_flop_per_s", flop / median_s);
     fr_json_add_number(r->w, "peak_share", peak > 0 ? flop / median_s / peak : NAN);
     fr_json_end_object(r->w);
-    snprintf(point, sizeof point, "%s %s, %lld x %lld, %lld heads of %lld",
+    *point = (struct placed){.dtype = a->dtype,
+                             .what = "attention",
+                             .flop_per_B = flop / moved_B,
+                             .rate_flop_per_s = flop / median_s};
+    snprintf(point->point, sizeof point->point, "%s %s, %lld x %lld, %lld heads of %lld",
              fr_sample_attention_names[a->kernel], fr_sample_pass_names[a->pass],
              (long long)a->batch, (long long)a->sequence, (long long)a->heads,
              (long long)a->width);
-    add_point(r, a->dtype, "attention", point, flop, moved_B, median_s);
 }
 
 static bool same_pass(const struct fr_samples *s, size_t i, size_t j) {
@@ -195,13 +209,12 @@ static double pass_time_s(const struct fr_samples *s, size_t i) { return s->memo
 
 static void add_pass(struct rates *r, size_t i, double median_s) {
     const struct fr_sample_memory *m = &r->samples->memory[i];
-    double moved_B = m->moved_B > 0 ? m->moved_B : m->size_B;
     fr_json_begin_object(r->w);
     fr_json_add_string(r->w, "kernel", fr_traffic_names[m->kernel]);
     fr_json_add_number(r->w, "in_use_B", m->size_B);
-    fr_json_add_number(r->w, "moved_B", moved_B);
+    fr_json_add_number(r->w, "moved_B", m->moved_B);
     fr_json_add_number(r->w, "median_s", median_s);
-    fr_json_add_number(r->w, "rate_B_per_s", moved_B / median_s);
+    fr_json_add_number(r->w, "rate_B_per_s", m->moved_B / median_s);
     fr_json_end_object(r->w);
 }
 
@@ -282,24 +295,19 @@ static void add_all(struct rates *r, const struct fr_fit_card *card) {
 
 void fr_fit_json_rates(struct fr_json_writer *w, const struct fr_samples *samples,
                        const struct fr_fit_result *result) {
-    struct rates r = {.w = w, .samples = samples, .least = INFINITY};
+    const struct fr_samples *s = samples;
+    struct rates r = {.w = w, .samples = s};
     struct fr_cluster cluster = {0};
-    if (!fr_fit_is_card(samples)) return;
-    if (read_device(result, &cluster)) r.device = cluster.device;
-    r.line = (struct fr_json_writer){.text = &r.roofline};
-    fr_json_begin_array(&r.line);
-    add_all(&r, &result->card);
-    for (int d = 0; d < FR_DTYPE_COUNT; d++) add_roof(&r, (fr_dtype)d);
-    fr_json_end_array(&r.line);
-    struct fr_json_document *document = NULL;
-    if (!r.roofline.failed && fr_json_parse(fr_text_get(&r.roofline), r.roofline.length,
-                                            "roofline", &document, NULL) == FR_OK) {
-        struct fr_json root = fr_json_root(document);
-        fr_json_key(w, "roofline");
-        fr_json_put_copy(w, &root);
-    } else
+    if (!fr_fit_is_card(s)) return;
+    r.placed = fr_malloc(s->n_gemm + s->n_batched + s->n_scaled + s->n_attention + 1,
+                         sizeof *r.placed);
+    if (!r.placed) {
         w->text->failed = true;
-    fr_json_free(document);
-    fr_text_free(&r.roofline);
+        return;
+    }
+    if (read_device(result, &cluster)) r.device = cluster.device;
+    add_all(&r, &result->card);
+    add_roofline(&r);
+    free(r.placed);
     fr_cluster_free(&cluster);
 }

@@ -69,11 +69,19 @@ static fr_status hold_out(const struct fr_products *all, struct fr_product_timed
     return fr_fit_measure(predicted_s, measured_s, all->n, quality);
 }
 
+static void miss(fr_dtype dtype, int n, struct fr_fit_result *result) {
+    char what[96];
+    snprintf(what, sizeof what, "%s products (%d of the %d shapes that a fit needs)",
+             fr_dtype_names[dtype], n, FR_PRODUCT_VALUES + 1);
+    fr_fit_miss(result, what);
+}
+
 static fr_status fit_one(const struct fr_samples *samples, const struct fr_device *device,
-                         fr_dtype dtype, struct fr_fit_singles *out, struct fr_error *err) {
+                         fr_dtype dtype, struct fr_fit_result *result, struct fr_error *err) {
+    struct fr_fit_singles *out = &result->singles[dtype];
     size_t capacity = samples->n_gemm + samples->n_batched;
-    if (fr_fit_is_card(samples) && !device->gemm[dtype].form)
-        return FR_OK; /* the base has none */
+    const bool card = fr_fit_is_card(samples);
+    if (card && !device->gemm[dtype].form) return FR_OK; /* the base has none */
     struct fr_products p = {
         .device = *device, .dtype = dtype, .item = fr_calloc(2 * capacity, sizeof *p.item)};
     double shortest_s = shortest_of(samples, device);
@@ -82,12 +90,11 @@ static fr_status fit_one(const struct fr_samples *samples, const struct fr_devic
     for (size_t i = 0; i < samples->n_gemm && status == FR_OK; i++)
         take(&samples->gemm[i], shortest_s, &p, out);
     /* Those of a card have a share of their own (calibrate/fit/grouped.c). */
-    for (size_t i = 0; i < samples->n_batched && status == FR_OK && !fr_fit_is_card(samples);
-         i++)
+    for (size_t i = 0; i < samples->n_batched && status == FR_OK && !card; i++)
         take(&samples->batched[i], shortest_s, &p, out);
     /* Too few of one dtype leave the base's, where other things of the card were measured too. */
-    if (p.n > 0 && p.n <= FR_PRODUCT_VALUES && fr_fit_is_card(samples)) {
-        out->too_few = p.n;
+    if (p.n > 0 && p.n <= FR_PRODUCT_VALUES && card) {
+        miss(dtype, p.n, result);
         p.n = 0;
     }
     if (p.n > 0 && status == FR_OK) {
@@ -98,8 +105,7 @@ static fr_status fit_one(const struct fr_samples *samples, const struct fr_devic
                               times_s + capacity, err);
         if (status == FR_OK) fr_products_values(&p, value, out->names);
         out->n = p.n;
-        if (status == FR_OK && fr_fit_is_card(samples))
-            status = fr_fit_grouped(samples, &p.device, dtype, out);
+        if (status == FR_OK && card) status = fr_fit_grouped(samples, &p.device, dtype, out);
         if (status == FR_OK) status = fr_fit_block_scales(samples, dtype, out);
     }
     free(p.item);
@@ -132,13 +138,7 @@ fr_status fr_fit_singles_make(const struct fr_samples *samples,
     if (result->card.memory_rate_B_per_s > 0) /* results are written at it */
         cluster.device.memory_rate_B_per_s = result->card.memory_rate_B_per_s;
     for (int d = 0; d < FR_DTYPE_COUNT && status == FR_OK; d++)
-        status = fit_one(&points, &cluster.device, (fr_dtype)d, &result->singles[d], err);
-    for (int d = 0; d < FR_DTYPE_COUNT && status == FR_OK; d++) {
-        char what[96];
-        snprintf(what, sizeof what, "%s products (%d of the %d shapes that a fit needs)",
-                 fr_dtype_names[d], result->singles[d].too_few, FR_PRODUCT_VALUES + 1);
-        if (result->singles[d].too_few > 0) fr_fit_miss(result, what);
-    }
+        status = fit_one(&points, &cluster.device, (fr_dtype)d, result, err);
     if (card) free(points.gemm);
     fr_cluster_free(&cluster);
     return status;

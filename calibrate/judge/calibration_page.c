@@ -129,21 +129,22 @@ static void put_points(struct fr_json_writer *w, const struct fr_json *root) {
     }
 }
 
-static void put_sources(struct fr_json_writer *w, const struct fr_json *root) {
-    struct fr_json list = fr_json_member(root, "sources");
+static void put_list(struct fr_json_writer *w, const struct fr_json *of, const char *key) {
+    struct fr_json list = fr_json_member(of, key);
     for (int64_t i = 0; i < fr_json_array_length(&list); i++) {
         struct fr_json one = fr_json_element(&list, i);
         fr_json_put_copy(w, &one);
     }
 }
 
+static void put_sources(struct fr_json_writer *w, const struct fr_json *root) {
+    put_list(w, root, "sources");
+}
+
 /* Points of an accelerator, a kind of them a table. */
 static void put_rates(struct fr_json_writer *w, const struct fr_json *root, const char *kind) {
-    struct fr_json rates = fr_json_member(root, "rates"), list = fr_json_member(&rates, kind);
-    for (int64_t i = 0; i < fr_json_array_length(&list); i++) {
-        struct fr_json one = fr_json_element(&list, i);
-        fr_json_put_copy(w, &one);
-    }
+    struct fr_json rates = fr_json_member(root, "rates");
+    put_list(w, &rates, kind);
 }
 static void put_products(struct fr_json_writer *w, const struct fr_json *root) {
     put_rates(w, root, "products");

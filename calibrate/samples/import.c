@@ -245,6 +245,8 @@ void fr_import_write(const struct fr_samples *samples, struct fr_text *text) {
         provenance.ranks = source->n_ranks;
         provenance.nodes = source->nodes ? source->nodes : 1;
         provenance.ranks_per_node = source->ranks_per_node;
+        if (provenance.ranks_per_node > provenance.ranks) /* a group smaller than a node */
+            provenance.ranks_per_node = provenance.ranks;
     }
     fr_sample_line_provenance(&provenance, text);
     for (size_t i = 0; i < samples->n_source; i++) {

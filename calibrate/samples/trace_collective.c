@@ -89,23 +89,20 @@ static int64_t nodes_of(const struct fr_json *event, int64_t ranks, int64_t per_
 
 bool fr_trace_collective(const struct fr_json *event, int64_t per_node,
                          struct fr_sample_collective *s) {
-    struct fr_json name = argument(event, "Collective name"), type = argument(event, "dtype");
-    const char *called = "", *dtype = "";
+    struct fr_json args = fr_json_member(event, "args");
+    const char *name = fr_trace_text(&args, "Collective name");
     fr_dtype ignored;
     size_t i = 0, n = sizeof rows / sizeof *rows;
-    if (!fr_trace_is(event, "cat", "kernel") || !fr_json_is_string(&name) ||
-        !fr_json_is_string(&type) || fr_json_text(&name, &called, NULL) != FR_OK ||
-        fr_json_text(&type, &dtype, NULL) != FR_OK)
-        return false;
-    while (i < n && strcmp(rows[i].name, called) != 0) i++;
+    if (!fr_trace_is(event, "cat", "kernel")) return false;
+    while (i < n && strcmp(rows[i].name, name) != 0) i++;
     if (i == n) return false;
     int64_t values = fr_trace_count(event, rows[i].result ? "Out msg nelems" : "In msg nelems");
-    *s = (struct fr_sample_collective){.op = rows[i].op,
-                                       .n_ranks = fr_trace_count(event, "Group size"),
-                                       .n_groups = 1,
-                                       .size_B =
-                                           (double)values * fr_trace_value_B(dtype, &ignored),
-                                       .time_s = fr_trace_time_s(event)};
+    *s = (struct fr_sample_collective){
+        .op = rows[i].op,
+        .n_ranks = fr_trace_count(event, "Group size"),
+        .n_groups = 1,
+        .size_B = (double)values * fr_trace_value_B(fr_trace_text(&args, "dtype"), &ignored),
+        .time_s = fr_trace_time_s(event)};
     if (s->n_ranks < 2 || s->n_ranks > FR_SAMPLE_COUNT_MAX || s->size_B < 1 ||
         s->size_B > FR_SAMPLE_SIZE_MAX_B || s->time_s < FR_SAMPLE_TIME_MIN_S)
         return false;

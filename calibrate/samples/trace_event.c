@@ -4,10 +4,14 @@
 #include "calibrate/samples/import_text.h"
 #include "calibrate/samples/trace.h"
 
+static const char *text_of(const struct fr_json *value) {
+    const char *text = "";
+    return fr_json_is_string(value) && fr_json_text(value, &text, NULL) == FR_OK ? text : "";
+}
+
 const char *fr_trace_text(const struct fr_json *object, const char *key) {
     struct fr_json value = fr_json_member(object, key);
-    const char *text = "";
-    return fr_json_is_string(&value) && fr_json_text(&value, &text, NULL) == FR_OK ? text : "";
+    return text_of(&value);
 }
 
 bool fr_trace_is(const struct fr_json *event, const char *key, const char *wanted) {
@@ -57,11 +61,6 @@ static struct fr_json entry(const struct fr_json *event, const char *key, int wh
     if (!fr_json_is_array(&list) || fr_json_array_length(&list) <= which)
         return fr_json_member(&args, "");
     return fr_json_element(&list, which);
-}
-
-static const char *text_of(const struct fr_json *value) {
-    const char *text = "";
-    return fr_json_is_string(value) && fr_json_text(value, &text, NULL) == FR_OK ? text : "";
 }
 
 const char *fr_trace_argument(const struct fr_json *event, int which) {

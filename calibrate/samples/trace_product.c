@@ -1,6 +1,4 @@
 /* Matrix products of a trace: one, or a batch of equal ones. */
-#include <string.h>
-
 #include "calibrate/samples/trace.h"
 
 /* Operations, the place of the first operand, and dimensions of an operand. */

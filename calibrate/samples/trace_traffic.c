@@ -8,22 +8,22 @@ static const double
     PASS_LEAST_B = 256e6, /* our choice; a larger cache than that would still hide memory */
     LINK_LEAST_B = 16e6;  /* at 60 GB/s 30 times a copy's start */
 
-/* How many arguments are read, from which on, and which one the result is like. */
+/* How many arguments are read, and from which on; the result is like the first argument. */
 static const struct row {
     const char *name;
     fr_traffic kernel;
-    int first, n, like;
-} rows[] = {{"aten::copy_", FR_TRAFFIC_STREAM, 1, 1, 0},
-            {"aten::add", FR_TRAFFIC_ELEMENTWISE, 0, 2, 0},
-            {"aten::add_", FR_TRAFFIC_ELEMENTWISE, 0, 2, 0},
-            {"aten::mul", FR_TRAFFIC_ELEMENTWISE, 0, 2, 0},
-            {"aten::mul_", FR_TRAFFIC_ELEMENTWISE, 0, 2, 0},
-            {"aten::silu", FR_TRAFFIC_ELEMENTWISE, 0, 1, 0},
-            {"aten::gelu", FR_TRAFFIC_ELEMENTWISE, 0, 1, 0},
-            {"aten::silu_backward", FR_TRAFFIC_ELEMENTWISE, 0, 2, 0},
-            {"aten::gelu_backward", FR_TRAFFIC_ELEMENTWISE, 0, 2, 0},
-            {"aten::native_layer_norm", FR_TRAFFIC_NORM, 0, 1, 0},
-            {"aten::_fused_rms_norm", FR_TRAFFIC_NORM, 0, 1, 0}};
+    int first, n;
+} rows[] = {{"aten::copy_", FR_TRAFFIC_STREAM, 1, 1},
+            {"aten::add", FR_TRAFFIC_ELEMENTWISE, 0, 2},
+            {"aten::add_", FR_TRAFFIC_ELEMENTWISE, 0, 2},
+            {"aten::mul", FR_TRAFFIC_ELEMENTWISE, 0, 2},
+            {"aten::mul_", FR_TRAFFIC_ELEMENTWISE, 0, 2},
+            {"aten::silu", FR_TRAFFIC_ELEMENTWISE, 0, 1},
+            {"aten::gelu", FR_TRAFFIC_ELEMENTWISE, 0, 1},
+            {"aten::silu_backward", FR_TRAFFIC_ELEMENTWISE, 0, 2},
+            {"aten::gelu_backward", FR_TRAFFIC_ELEMENTWISE, 0, 2},
+            {"aten::native_layer_norm", FR_TRAFFIC_NORM, 0, 1},
+            {"aten::_fused_rms_norm", FR_TRAFFIC_NORM, 0, 1}};
 
 /* Bytes of a tensor that lies in memory in the order of @p like, without gaps; 0: it does not, or nobody says. */
 static double dense_B(const struct fr_trace_tensor *t, const struct fr_trace_tensor *like) {
@@ -40,7 +40,7 @@ static double dense_B(const struct fr_trace_tensor *t, const struct fr_trace_ten
 
 static bool take(const struct fr_json *event, const struct row *row,
                  struct fr_sample_memory *s) {
-    const struct fr_trace_tensor like = fr_trace_tensor(event, row->like);
+    const struct fr_trace_tensor like = fr_trace_tensor(event, 0);
     double moved_B = dense_B(&like, &like);
     if (!(moved_B > 0)) return false;
     for (int i = row->first; i < row->first + row->n; i++) {

@@ -9,40 +9,12 @@
 
 #include <cmocka.h>
 
-#include "calibrate/measure/device/device.h"
-#include "tests/calibrate/fake_cuda/fake.h"
+#define FR_DRIVER fr_device_hip
+#include "tests/calibrate/fake_cuda/use.h"
 
-static const struct fr_device_driver *const driver = &fr_device_hip;
-static const struct fr_device_task product = {.kind = FR_DEVICE_PRODUCT,
-                                              .dtype = FR_BF16,
-                                              .m = 4096,
-                                              .n = 6144,
-                                              .k = 4096,
-                                              .transposed = FR_TRANSPOSED_B};
 static const struct fr_device_task pass = {
     .kind = FR_DEVICE_TRAFFIC, .traffic = FR_TRAFFIC_NORM, .size_B = 1e9};
 static const struct fr_device_task launch = {.kind = FR_DEVICE_LAUNCH};
-
-static struct fr_device_handle *open_device(void) {
-    struct fr_device_handle *device = NULL;
-    struct fr_error err = {.status = FR_OK};
-    if (driver->open(0, &device, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
-    return device;
-}
-
-static double time_s(struct fr_device_handle *device, const struct fr_device_task *task) {
-    struct fr_error err = {.status = FR_OK};
-    double took_s = 0;
-    if (driver->prepare(device, task, &err) != FR_OK ||
-        driver->run(device, 8, &took_s, &err) != FR_OK)
-        fail_msg("%s: %s", err.where, err.detail);
-    return took_s / 8;
-}
-
-static void near(double got, double wanted, const char *what) {
-    if (!(got > wanted * 0.999 && got < wanted * 1.001))
-        fail_msg("%s: got %g, wanted %g", what, got, wanted);
-}
 
 static void it_knows_what_it_has(void **state) {
     (void)state;
@@ -68,12 +40,12 @@ static void it_knows_what_it_has(void **state) {
 static void laws_are_found_again(void **state) {
     static const struct {
         fr_dtype dtype;
-        double peak, value_B;
-    } formats[] = {{FR_BF16, FAKE_PEAK, 2},
-                   {FR_FP16, FAKE_PEAK, 2},
-                   {FR_TF32, FAKE_PEAK / 2, 4},
-                   {FR_FP32, FAKE_PEAK / 15, 4},
-                   {FR_FP8, FAKE_PEAK * 1979 / 989, 2}};
+        double peak;
+    } formats[] = {{FR_BF16, FAKE_PEAK},
+                   {FR_FP16, FAKE_PEAK},
+                   {FR_TF32, FAKE_PEAK / 2},
+                   {FR_FP32, FAKE_PEAK / 15},
+                   {FR_FP8, FAKE_PEAK * 1979 / 989}};
     (void)state;
     struct fr_device_handle *device = open_device();
     driver->choice_end(device);
@@ -81,25 +53,21 @@ static void laws_are_found_again(void **state) {
         for (int way = FR_TRANSPOSED_NONE; way <= FR_TRANSPOSED_B; way++) {
             struct fr_device_task t = product;
             t.dtype = formats[f].dtype, t.transposed = (fr_transposed)way;
-            double flop = 2 * (double)t.m * (double)t.n * (double)t.k,
-                   tiles = (double)(t.m / 128 * (t.n / 128));
-            near(time_s(device, &t),
-                 flop / (FAKE_EFFICIENCY * formats[f].peak) *
-                         (1 + FAKE_TAIL * FAKE_UNITS / tiles) +
-                     (double)(t.m * t.n) * formats[f].value_B / FAKE_MEMORY,
+            near(time_s(device, &t, 8), product_s(&t, formats[f].peak),
                  fr_dtype_names[t.dtype]);
         }
     struct fr_device_task four = product;
     four.dtype = FR_FP4;
     assert_int_equal(driver->prepare(device, &four, NULL), FR_ERR_UNSUPPORTED);
-    near(time_s(device, &pass), FAKE_LAUNCH_S + driver->moved_B(&pass) / FAKE_MEMORY, "norm");
-    near(time_s(device, &launch), FAKE_LAUNCH_S, "launch");
+    near(time_s(device, &pass, 8), FAKE_LAUNCH_S + driver->moved_B(&pass) / FAKE_MEMORY,
+         "norm");
+    near(time_s(device, &launch, 8), FAKE_LAUNCH_S, "launch");
     unsigned char id[FR_DEVICE_GROUP_ID_B];
     struct fr_device_task sum = {
         .kind = FR_DEVICE_COLLECTIVE, .op = FR_OP_BROADCAST, .size_B = 1e6};
     assert_int_equal(driver->group_id(device, id, NULL), FR_OK);
     assert_int_equal(driver->group_open(device, id, 1, 0, &sum.group, NULL), FR_OK);
-    near(time_s(device, &sum), FAKE_NCCL_S + 1e6 / FAKE_NVLINK, "broadcast");
+    near(time_s(device, &sum, 8), FAKE_NCCL_S + 1e6 / FAKE_NVLINK, "broadcast");
     driver->group_close(device, sum.group);
     driver->close(device);
 }

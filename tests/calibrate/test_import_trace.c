@@ -270,6 +270,27 @@ static void collectives_are_read_from_their_kernels(void **state) {
     fr_text_free(&text);
 }
 
+/* Samples of four ranks on a node of eight are written so that they are read again. */
+static void groups_smaller_than_a_node_are_read_again(void **state) {
+    struct fr_text text = {0}, lines = {0};
+    struct fr_samples back = {0};
+    (void)state;
+    put_collective(&text, "allreduce", 1e6, 1e6, 4, "[0, 1, 2, 3]", 300);
+    fr_text_add(&text, "7", 1);
+    struct outcome o = take(fr_text_get(&text), 8);
+    if (o.status != FR_OK) fail_msg("%s", o.err.detail);
+    fr_import_write(&o.samples, &lines);
+    if (fr_samples_parse(fr_text_get(&lines), lines.length, "again", &back, &o.err) != FR_OK)
+        fail_msg("%s: %s", o.err.where, o.err.detail);
+    assert_int_equal(back.n_collective, 1);
+    assert_int_equal(back.provenance.ranks_per_node, 4);
+    assert_int_equal(back.source->ranks_per_node, 8);
+    fr_samples_free(&back);
+    fr_text_free(&lines);
+    drop(&o);
+    fr_text_free(&text);
+}
+
 /* Parts of an exchange that differ are no all-to-all of ours. */
 static void uneven_exchanges_are_left_out(void **state) {
     (void)state;
@@ -310,6 +331,7 @@ int main(void) {
         cmocka_unit_test(products_are_batched_and_narrow_too),
         cmocka_unit_test(passes_say_what_they_move),
         cmocka_unit_test(collectives_are_read_from_their_kernels),
+        cmocka_unit_test(groups_smaller_than_a_node_are_read_again),
         cmocka_unit_test(uneven_exchanges_are_left_out),
         cmocka_unit_test(copies_cross_the_host_link),
     };

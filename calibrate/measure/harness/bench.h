@@ -221,6 +221,9 @@ fr_status fr_bench_device_teams(struct fr_bench *bench, fr_team_kind kind,
  *  sample of a visit. */
 fr_status fr_bench_device_run(struct fr_work *work, const struct fr_device_task *task,
                               double heat_s, int calls, struct fr_error *err);
+/** The same after a while of it, since a step's products run at the clock that the power limit leaves them. */
+fr_status fr_bench_device_run_hot(struct fr_work *work, const struct fr_device_task *task,
+                                  int calls, struct fr_error *err);
 
 /** Windows of each state at a clock that a resumed file holds of this launch already; rank 0 tells all. */
 fr_status fr_bench_power_done(struct fr_bench *bench, double clock_Hz,

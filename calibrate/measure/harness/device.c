@@ -209,3 +209,9 @@ fr_status fr_bench_device_run(struct fr_work *work, const struct fr_device_task 
     work->stopped_s = start_s + took_s;
     return FR_OK;
 }
+
+fr_status fr_bench_device_run_hot(struct fr_work *work, const struct fr_device_task *task,
+                                  int calls, struct fr_error *err) {
+    const double heat_s = work->bench->options.quick ? 0.03 : 0.1;
+    return fr_bench_device_run(work, task, heat_s, calls, err);
+}

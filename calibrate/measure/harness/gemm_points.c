@@ -72,6 +72,23 @@ fr_status fr_gemm_run(void *context, int calls, struct fr_error *err) {
     return FR_OK;
 }
 
+struct fr_device_task fr_gemm_device_task(const struct fr_point *point) {
+    return (struct fr_device_task){.kind = FR_DEVICE_PRODUCT,
+                                   .dtype = point->dtype,
+                                   .m = point->m,
+                                   .n = point->n,
+                                   .k = point->k,
+                                   .batch = point->batch,
+                                   .transposed = point->transposed,
+                                   .blocks = point->blocks};
+}
+
+fr_status fr_gemm_device_run(void *context, int calls, struct fr_error *err) {
+    struct fr_work *work = context;
+    const struct fr_device_task task = fr_gemm_device_task(work->point);
+    return fr_bench_device_run_hot(work, &task, calls, err);
+}
+
 void fr_gemm_head(const struct fr_bench *bench, const struct fr_point *point,
                   struct fr_text *text) {
     const struct fr_sample_gemm sample = {.dtype = point->dtype,

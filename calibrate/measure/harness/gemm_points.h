@@ -1,5 +1,5 @@
 /** @file
- *  Shared parts of the three rows of matrix products. */
+ *  Shared parts of the rows of matrix products. */
 #ifndef FR_CALIBRATE_MEASURE_HARNESS_GEMM_POINTS_H
 #define FR_CALIBRATE_MEASURE_HARNESS_GEMM_POINTS_H
 
@@ -8,6 +8,9 @@
 /** State: an operand pool.  run: batch products a call. */
 fr_status fr_gemm_open(struct fr_bench *bench, void **state, struct fr_error *err);
 fr_sampled fr_gemm_run;
+/** The point's products on a device. */
+struct fr_device_task fr_gemm_device_task(const struct fr_point *point);
+fr_sampled fr_gemm_device_run;
 void fr_gemm_head(const struct fr_bench *bench, const struct fr_point *point,
                   struct fr_text *text);
 /** As @p point is, every m, n, k of 2, 4, 8, ... @p largest, so skinny ones too. */

@@ -200,7 +200,7 @@ static double rate_of(const struct how *how, const struct layout *a) {
                                             : FAKE_PEAK;
 }
 
-static double operand_value_B(const struct layout *a) {
+static double value_B(const struct layout *a) {
     return a->type == FR_BLAS_REAL_E2M1   ? 0.5
            : a->type == FR_BLAS_REAL_E4M3 ? 1
            : a->type == FR_BLAS_REAL_FP32 ? 4
@@ -228,16 +228,13 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     uint64_t align =
         first->type == FR_BLAS_REAL_E4M3 || first->type == FR_BLAS_REAL_E2M1 ? 128 : 64;
     double slow = s.m % align || s.n % align || s.k % align ? FAKE_MISALIGNED : 1;
-    double value_B = result->type == FR_BLAS_REAL_FP32   ? 4
-                     : result->type == FR_BLAS_REAL_FP64 ? 8
-                                                         : 2;
     double batch = first->batch, at_once = batch > 1 ? FAKE_GROUPED : 1;
     double time_s =
         flop / (at_once * FAKE_EFFICIENCY * rate_of(desc, first)) *
         (1 + FAKE_TAIL * FAKE_UNITS / (batch * all)) * slow *
         (((struct how *)desc)->mode[0] == FR_BLAS_SCALE_OF_SQUARE ? FAKE_BLOCKS : 1);
-    double moved_B = (double)s.m * (double)s.n * value_B, operand_B = operand_value_B(first);
-    if (batch > 1) moved_B += (double)s.m * (double)s.k * operand_B;
+    double moved_B = (double)s.m * (double)s.n * value_B(result);
+    if (batch > 1) moved_B += (double)s.m * (double)s.k * value_B(first);
     fake_spend(batch * (time_s + moved_B / FAKE_MEMORY), FAKE_PRODUCT);
     return 0;
 }

@@ -1,13 +1,17 @@
 /** @file
  *  Tests of the driver use the libraries of this folder through this: a device, a task's time, and a product with its law.
- *  After cmocka.h. */
+ *  After cmocka.h; the driver is NVIDIA's, or the one that FR_DRIVER names. */
 #ifndef FR_TESTS_CALIBRATE_FAKE_CUDA_USE_H
 #define FR_TESTS_CALIBRATE_FAKE_CUDA_USE_H
 
 #include "calibrate/measure/device/device.h"
 #include "tests/calibrate/fake_cuda/fake.h"
 
-static const struct fr_device_driver *const driver = &fr_device_cuda;
+#ifndef FR_DRIVER
+#define FR_DRIVER fr_device_cuda
+#endif
+
+static const struct fr_device_driver *const driver = &FR_DRIVER;
 static const struct fr_device_task product = {.kind = FR_DEVICE_PRODUCT,
                                               .dtype = FR_BF16,
                                               .m = 4096,

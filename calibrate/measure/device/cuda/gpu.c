@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "calibrate/measure/device/cuda/platform.h"
-#include "calibrate/measure/device/cuda/remedy.h"
 
 #define N_OF(list) (sizeof(list) / sizeof *(list))
 

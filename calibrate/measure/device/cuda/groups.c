@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "calibrate/measure/device/cuda/platform.h"
-#include "calibrate/measure/device/cuda/remedy.h"
 
 struct fr_device_group {
     ncclComm_t comm;

@@ -8,6 +8,7 @@
 #define FR_CALIBRATE_MEASURE_DEVICE_CUDA_PLATFORM_H
 
 #include "calibrate/measure/device/cuda/context.h"
+#include "calibrate/measure/device/cuda/remedy.h"
 
 /** Numbers by which a library of products calls things; -1: it has none. */
 struct fr_blas_numbers {
@@ -15,6 +16,7 @@ struct fr_blas_numbers {
     int set_a_transposed, set_b_transposed, set_a_scale, set_b_scale, set_fast_sum;
     int not_supported;
     int layout_batch, layout_stride; /**< attributes of a layout: how many, and how far apart */
+    fr_remedy_of codes;              /**< whose its errors are */
     size_t workspace_at, state_at; /**< in the result of the heuristic, behind the algorithm */
 };
 
@@ -28,7 +30,7 @@ struct fr_gpu_platform {
     struct fr_blas_numbers blas;
     const char *const (
         *calls)[2];     /**< {NVIDIA's, its own} name of each; NULL: they are NVIDIA's */
-    bool scales_blocks; /**< fp4: 16 values share a scale of eight bits */
+    bool scales_blocks; /**< of fp4 and fp8 (product_scales.c) */
     /** How the library of products calls E4M3 on this device. */
     int (*e4m3)(const struct fr_device_handle *d);
     /** Version of the library of products; 0: it does not tell. */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "calibrate/measure/device/cuda/platform.h"
-#include "calibrate/measure/device/cuda/remedy.h"
 
 /* Names of the library for a dtype of ours: of operands and the result, which both libraries have in common but for
  * E4M3. */
@@ -37,11 +36,11 @@ fr_status fr_cuda_blas_check(const struct fr_device_handle *d, cublasStatus_t co
     if (code == FR_BLAS_OK) return FR_OK;
     bool lacks = code == (cublasStatus_t)d->platform->blas.not_supported ||
                  code == FR_BLAS_ARCH_MISMATCH;
-    return fr_fail(
-        err, lacks ? FR_ERR_UNSUPPORTED : FR_ERR_EXTERNAL, library_of(d),
-        "%s of a %s product %lld x %lld x %lld: code %u%s", fr_gpu_call(d->platform, what),
-        fr_dtype_names[t->dtype], (long long)t->m, (long long)t->n, (long long)t->k, code,
-        lacks ? "" : fr_remedy(d->platform->calls ? FR_REMEDY_HIPBLAS : FR_REMEDY_BLAS, code));
+    return fr_fail(err, lacks ? FR_ERR_UNSUPPORTED : FR_ERR_EXTERNAL, library_of(d),
+                   "%s of a %s product %lld x %lld x %lld: code %u%s",
+                   fr_gpu_call(d->platform, what), fr_dtype_names[t->dtype], (long long)t->m,
+                   (long long)t->n, (long long)t->k, code,
+                   lacks ? "" : fr_remedy(d->platform->blas.codes, code));
 }
 
 static CUdeviceptr aligned_B(double size_B) {

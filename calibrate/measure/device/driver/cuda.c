@@ -59,6 +59,7 @@ const struct fr_gpu_platform fr_gpu_cuda = {
              .set_b_scale = FR_BLAS_DESC_SCALE_B,
              .set_fast_sum = FR_BLAS_DESC_FAST_ACCUM,
              .not_supported = FR_BLAS_NOT_SUPPORTED,
+             .codes = FR_REMEDY_BLAS,
              .layout_batch = FR_BLAS_LAYOUT_BATCH,
              .layout_stride = FR_BLAS_LAYOUT_STRIDE,
              .workspace_at = offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize),

@@ -113,6 +113,7 @@ const struct fr_gpu_platform fr_gpu_hip = {
              .set_b_scale = FR_HIPBLASLT_SCALE_B,
              .set_fast_sum = -1,
              .not_supported = FR_HIPBLAS_NOT_SUPPORTED,
+             .codes = FR_REMEDY_HIPBLAS,
              .layout_batch = FR_HIPBLASLT_LAYOUT_BATCH,
              .layout_stride = FR_HIPBLASLT_LAYOUT_STRIDE,
              .workspace_at = FR_HIPBLASLT_WORKSPACE_AT,

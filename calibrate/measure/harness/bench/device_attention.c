@@ -4,7 +4,6 @@
 
 extern const struct fr_bench_row fr_bench_device_attention; /* below */
 
-static const double HEAT_S = 0.1, QUICK_HEAT_S = 0.03;
 enum { TOKENS = 16384 };
 
 static const struct shape {
@@ -67,8 +66,7 @@ static void head(const struct fr_bench *bench, const struct fr_point *point,
 static fr_status run(void *context, int calls, struct fr_error *err) {
     struct fr_work *work = context;
     const struct fr_device_task task = task_of(work->point);
-    return fr_bench_device_run(work, &task, work->bench->options.quick ? QUICK_HEAT_S : HEAT_S,
-                               calls, err);
+    return fr_bench_device_run_hot(work, &task, calls, err);
 }
 
 const struct fr_bench_row fr_bench_device_attention = {

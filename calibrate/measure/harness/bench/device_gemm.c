@@ -1,12 +1,9 @@
 /* Products of a device as transformers have them: by tokens, and by rows and columns of their weights; a forward
- * pass (B transposed), an input gradient (none) and a weight gradient (A).  The device multiplies for a while before
- * samples are taken, since a step's products run at the clock that the power limit leaves them. */
+ * pass (B transposed), an input gradient (none) and a weight gradient (A). */
 #include "calibrate/measure/harness/bench.h"
 #include "calibrate/measure/harness/gemm_points.h"
 
 extern const struct fr_bench_row fr_bench_device_gemm; /* below */
-
-static const double HEAT_S = 0.1, QUICK_HEAT_S = 0.03;
 
 /* Columns and inner dimension of weights, by hidden size: queries, keys and values; projection; both of an MLP; logits. */
 static const struct shape {
@@ -26,19 +23,9 @@ enum {
     N_SQUARES = sizeof squares / sizeof *squares
 };
 
-static struct fr_device_task task_of(const struct fr_point *p) {
-    return (struct fr_device_task){.kind = FR_DEVICE_PRODUCT,
-                                   .dtype = p->dtype,
-                                   .m = p->m,
-                                   .n = p->n,
-                                   .k = p->k,
-                                   .transposed = p->transposed,
-                                   .blocks = p->blocks};
-}
-
 static fr_status add(struct fr_bench *bench, const struct fr_point *point, bool *added,
                      struct fr_error *err) {
-    const struct fr_device_task task = task_of(point);
+    const struct fr_device_task task = fr_gemm_device_task(point);
     return fr_bench_device_add(bench, point, &task, added, err);
 }
 
@@ -97,13 +84,6 @@ static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
     return FR_OK;
 }
 
-static fr_status run(void *context, int calls, struct fr_error *err) {
-    struct fr_work *work = context;
-    const struct fr_device_task task = task_of(work->point);
-    return fr_bench_device_run(work, &task, work->bench->options.quick ? QUICK_HEAT_S : HEAT_S,
-                               calls, err);
-}
-
 const struct fr_bench_row fr_bench_device_gemm = {
     .name = "device_gemm",
     .measures =
@@ -116,5 +96,5 @@ const struct fr_bench_row fr_bench_device_gemm = {
     .on_device = true,
     .plan = plan,
     .head = fr_gemm_head,
-    .run = run,
+    .run = fr_gemm_device_run,
 };

@@ -6,8 +6,6 @@
 
 extern const struct fr_bench_row fr_bench_device_grouped; /* below */
 
-static const double HEAT_S = 0.1, QUICK_HEAT_S = 0.03;
-
 /* Experts or heads, rows, columns, inner dimension. */
 static const struct shape {
     int batch, m, n, k;
@@ -19,16 +17,6 @@ static const struct shape {
     {128, 1024, 1024, 128, false}, {128, 1024, 128, 1024, false},
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
-
-static struct fr_device_task task_of(const struct fr_point *p) {
-    return (struct fr_device_task){.kind = FR_DEVICE_PRODUCT,
-                                   .dtype = p->dtype,
-                                   .batch = p->batch,
-                                   .m = p->m,
-                                   .n = p->n,
-                                   .k = p->k,
-                                   .transposed = p->transposed};
-}
 
 /* A dtype whose first shape this device or its libraries cannot do is left out. */
 static fr_status plan_dtype(struct fr_bench *bench, fr_dtype dtype, int last,
@@ -46,7 +34,7 @@ static fr_status plan_dtype(struct fr_bench *bench, fr_dtype dtype, int last,
                                            .batch = shapes[i].batch,
                                            .transposed = (fr_transposed)way,
                                            .step = shapes[i].first ? 0 : 1};
-            const struct fr_device_task task = task_of(&point);
+            const struct fr_device_task task = fr_gemm_device_task(&point);
             if (bench->options.quick && !shapes[i].first) continue;
             FR_TRY(fr_bench_device_add(bench, &point, &task, &added, err));
             if (!added && i == 0) return FR_OK;
@@ -57,13 +45,6 @@ static fr_status plan_dtype(struct fr_bench *bench, fr_dtype dtype, int last,
 static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
     FR_TRY(plan_dtype(bench, FR_BF16, FR_TRANSPOSED_NONE, err));
     return plan_dtype(bench, FR_FP8, FR_TRANSPOSED_B, err);
-}
-
-static fr_status run(void *context, int calls, struct fr_error *err) {
-    struct fr_work *work = context;
-    const struct fr_device_task task = task_of(work->point);
-    return fr_bench_device_run(work, &task, work->bench->options.quick ? QUICK_HEAT_S : HEAT_S,
-                               calls, err);
 }
 
 const struct fr_bench_row fr_bench_device_grouped = {
@@ -78,5 +59,5 @@ const struct fr_bench_row fr_bench_device_grouped = {
     .step = 1,
     .plan = plan,
     .head = fr_gemm_head,
-    .run = run,
+    .run = fr_gemm_device_run,
 };
