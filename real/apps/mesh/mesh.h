@@ -181,6 +181,11 @@ static inline bool fr_mesh_fused(const struct fr_real_case *run) {
     return run->plan->compression.fused_embedding;
 }
 
+/** Is the table of this rank's end of a tied embedding reduced by itself, fused, or divided by itself? */
+static inline bool fr_mesh_apart(const struct fr_real *real, const struct fr_mesh_state *mesh) {
+    return mesh->tied && (fr_mesh_fused(real->run) || fr_mesh_by_unit(real->run->plan));
+}
+
 /* ---- check.c, open.c ------------------------------------------------------------------------- */
 
 /** FR_OK, or FR_ERR_INPUT with what is not run here or does not divide. */

@@ -225,10 +225,9 @@ static bool open_blocking(const struct fr_plan *plan, const struct fr_schedule_a
                           struct fr_mesh_state *mesh) {
     int64_t n = mesh->n_slots;
     if (!plan->duplex) return true;
-    struct fr_slot *all = fr_calloc((size_t)(mesh->stages * n), sizeof *all);
+    struct fr_slot *all = fr_blocking_orders(plan->schedule, args);
     mesh->pairs = fr_calloc((size_t)n, sizeof *mesh->pairs);
     bool whole = all && mesh->pairs;
-    for (int i = 0; whole && i < mesh->stages; i++) plan->schedule->order(args, i, all + i * n);
     for (int64_t at = 0; whole && at < n; at++)
         mesh->pairs[at] = fr_blocking_pairs(mesh->stages, all, n, mesh->stage, at);
     free(all);
