@@ -160,12 +160,6 @@ struct fr_mesh_state {
     double loss;
 };
 
-/** Number of chunk @p c of this rank, of P v in a row. */
-static inline int fr_mesh_number(const struct fr_real *real, const struct fr_mesh_state *mesh,
-                                 int c) {
-    return (int)fr_schedule_virtual(real->run->plan->schedule, mesh->stages, mesh->stage, c);
-}
-
 /** Does the rank have what is common to sub-grids?  With cSub only those of the first one do, and others have no columns. */
 static inline bool fr_mesh_has_common(const struct fr_real *real) {
     return !real->run->plan->common_subgrid || real->tp_rank == 0;

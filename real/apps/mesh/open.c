@@ -299,9 +299,10 @@ static bool open_chunks(struct fr_real *real, struct fr_mesh_state *mesh,
     bool whole = mesh->chunk;
     int before = 0;
     for (int c = 0; whole && c < mesh->n_chunks; c++) {
+        int number =
+            (int)fr_schedule_virtual(real->run->plan->schedule, mesh->stages, mesh->stage, c);
         mesh->chunk[c].before = before;
-        whole = open_chunk(real, mesh, fr_mesh_number(real, mesh, c), chain, offset,
-                           &mesh->chunk[c]);
+        whole = open_chunk(real, mesh, number, chain, offset, &mesh->chunk[c]);
         before += mesh->chunk[c].n_units;
     }
     return whole && open_shared(real, mesh) && open_codecs(real, mesh);
