@@ -55,21 +55,27 @@ fr_status fr_app_cluster(const struct fr_args *args, char *own, const char **nam
     return *own ? FR_OK : fr_args_required(args, "cluster", name, err);
 }
 
+fr_status fr_app_job_names(const struct fr_args *args, bool with_model, const char **sets,
+                           char *own, struct fr_job_names *names, struct fr_error *err) {
+    fr_app_names(args, sets, names);
+    FR_TRY(fr_app_runtime(args, &names->runtime, err));
+    names->model = NULL;
+    FR_TRY(fr_app_cluster(args, own, &names->cluster, err));
+    if (with_model) FR_TRY(fr_args_required(args, "model", &names->model, err));
+    if (args->n_words > 0)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
+    return FR_OK;
+}
+
 fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job *job,
                       struct fr_error *err) {
     const char *sets[FR_ARGS_MAX + 1];
+    char own[FR_OWN_PATH_B];
     struct fr_job_names names;
     int word = 0;
     *job = (struct fr_job){0};
     FR_TRY(fr_args_choice(args, "flop", fr_rates_conventions, &word, err));
-    fr_app_names(args, sets, &names);
-    FR_TRY(fr_app_runtime(args, &names.runtime, err));
-    names.model = NULL;
-    char own[FR_OWN_PATH_B];
-    FR_TRY(fr_app_cluster(args, own, &names.cluster, err));
-    if (with_model) FR_TRY(fr_args_required(args, "model", &names.model, err));
-    if (args->n_words > 0)
-        return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
+    FR_TRY(fr_app_job_names(args, with_model, sets, own, &names, err));
     return fr_job_load(&names, job, err);
 }
 

@@ -31,6 +31,11 @@ fr_status fr_app_runtime(const struct fr_args *args, const char **name, struct f
  *  FR_ARGS_MAX + 1. */
 void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_names *names);
 
+/** The same, checked: the cluster is that of fr_app_cluster, with @p own.  --model is required if @p with_model, and not read
+ *  otherwise.  No word may be left over.  @return FR_OK, FR_ERR_USAGE, or what reading the user's own cluster gave */
+fr_status fr_app_job_names(const struct fr_args *args, bool with_model, const char **sets,
+                           char *own, struct fr_job_names *names, struct fr_error *err);
+
 /** Print a finished text to stdout, or fail with FR_ERR_NOMEM when it could not be made; frees it.
  *  Outputs that wait take their names just before (fr_file_release): all is made by then. */
 fr_status fr_app_print(struct fr_text *text, struct fr_error *err);

@@ -8,6 +8,7 @@
 #include "app/from/expand.h"
 #include "base/alloc.h"
 #include "base/text/wrap.h"
+#include "models/job/release.h"
 #include "trust/runs/peak.h"
 
 fr_status fr_runs_none(const struct fr_runs *runs, const char *first, struct fr_error *err) {
@@ -26,12 +27,9 @@ fr_status fr_runs_none(const struct fr_runs *runs, const char *first, struct fr_
 /* The software of rows that name none. */
 static fr_status ask_software(const struct fr_args *args, struct fr_asked *asked,
                               struct fr_runs *runs, struct fr_error *err) {
-    static const char equal[] = "runtime=";
     int n = fr_args_all(args, "set", asked->sets);
-    runs->ask.runtime = fr_args_get(args, "runtime");
-    for (int i = 0; i < n; i++)
-        if (strncmp(asked->sets[i], equal, sizeof equal - 1) == 0)
-            runs->ask.runtime = asked->sets[i] + sizeof equal - 1;
+    const char *set = fr_release_name_set(asked->sets, n);
+    runs->ask.runtime = set ? set : fr_args_get(args, "runtime");
     if (runs->ask.runtime && strcmp(runs->ask.runtime, "-") == 0)
         return fr_fail(err, FR_ERR_USAGE, "--runtime",
                        "\"-\" is read once, and rows of several models need it; give a file");

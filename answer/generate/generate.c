@@ -1,7 +1,6 @@
 #include "answer/generate/generate.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,12 +39,9 @@ static const char engine[] = "vllm-2025";
 
 /* Does nobody name other software? */
 static bool on_engine(const struct fr_job_names *names) {
-    static const char equal[] = "runtime=";
-    const char *name = names->runtime;
+    const char *set = fr_release_name_set(names->sets, names->n_sets),
+               *name = set ? set : names->runtime;
     if (names->made || fr_release_date_set(names->sets, names->n_sets)) return false;
-    for (int i = 0; i < names->n_sets; i++)
-        if (strncmp(names->sets[i], equal, sizeof equal - 1) == 0)
-            name = names->sets[i] + sizeof equal - 1;
     return !name || strcmp(name, engine) == 0;
 }
 

@@ -252,10 +252,7 @@ static void ask_generate(const struct fr_json *root, struct fr_text *out) {
 
 static void put_token(const struct fr_json *root, struct fr_text *html) {
     fr_html_addf(html, "{p {b %s} a token", fr_phrase_seconds(root, "token_time_s").text);
-    if (isfinite(fr_json_number_at(root, "token_time_low_s")))
-        fr_html_addf(html, " (%s to %s with 90 %%)",
-                     fr_phrase_seconds(root, "token_time_low_s").text,
-                     fr_phrase_seconds(root, "token_time_high_s").text);
+    fr_opening_interval(root, "token_time_low_s", "token_time_high_s", html);
     if (isfinite(fr_json_number_at(root, "token_energy_J")))
         fr_html_addf(html, ", %s of energy each",
                      fr_phrase_quantity(root, "token_energy_J", FR_QUANTITY_ENERGY).text);

@@ -59,16 +59,20 @@ static void keep_first(const struct fr_json *outcome, const char *name, void *co
     if (!*first) snprintf(first, FR_PAGE_NAME, "%s", name);
 }
 
+void fr_opening_interval(const struct fr_json *outcome, const char *low, const char *high,
+                         struct fr_text *html) {
+    if (isfinite(fr_json_number_at(outcome, low)))
+        fr_html_addf(html, " (%s to %s with 90 %%)", fr_phrase_seconds(outcome, low).text,
+                     fr_phrase_seconds(outcome, high).text);
+}
+
 static void put_plan(const struct fr_json *root, const char *kind, struct fr_text *html) {
     struct fr_json outcome = fr_page_plan_of(root);
     char name[FR_PAGE_NAME] = "";
     fr_page_each_plan(root, kind, keep_first, name);
     fr_html_addf(html, "{p {b %s} takes {b %s} a step", fr_phrase_or(name, "This plan"),
                  fr_phrase_seconds(&outcome, "iteration_time_s").text);
-    if (isfinite(fr_json_number_at(&outcome, "iteration_time_low_s")))
-        fr_html_addf(html, " (%s to %s with 90 %%)",
-                     fr_phrase_seconds(&outcome, "iteration_time_low_s").text,
-                     fr_phrase_seconds(&outcome, "iteration_time_high_s").text);
+    fr_opening_interval(&outcome, "iteration_time_low_s", "iteration_time_high_s", html);
     if (isfinite(fr_json_number_at(&outcome, "tokens_per_s_per_device")))
         fr_html_addf(html, ", %s tokens/s a GPU, MFU %s",
                      fr_phrase_number(&outcome, "tokens_per_s_per_device").text,

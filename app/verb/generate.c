@@ -35,12 +35,7 @@ static fr_status generate(const struct fr_args *args, struct fr_generation *g,
     struct fr_generation_asked asked;
     struct fr_text text = {0}, page = {0};
     FR_TRY(read_question(args, &asked, err));
-    fr_app_names(args, sets, &names);
-    FR_TRY(fr_app_runtime(args, &names.runtime, err));
-    FR_TRY(fr_app_cluster(args, own, &names.cluster, err));
-    FR_TRY(fr_args_required(args, "model", &names.model, err));
-    if (args->n_words > 0)
-        return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
+    FR_TRY(fr_app_job_names(args, true, sets, own, &names, err));
     FR_TRY(fr_generate(&names, &asked, g, err));
     (fr_args_has(args, "json") ? fr_generation_json : fr_generation_text)(&text, g);
     if (fr_app_paged(args)) fr_generation_json(&page, g);

@@ -10,6 +10,7 @@
 #include "app/from/expand.h"
 #include "base/alloc.h"
 #include "models/job/plan_document.h"
+#include "models/job/release.h"
 #include "trust/runs/peak.h"
 
 /* ---- the command line -------------------------------------------------------------------------- */
@@ -42,15 +43,13 @@ static fr_status take_sets(struct fr_app_watched *w, int *n_sets, struct fr_erro
 
 static fr_status take_cluster(struct fr_app_watched *w, int n_sets, struct fr_error *err) {
     static const char *const years[] = {"2019", "modern", NULL};
-    static const char equal[] = "runtime=";
     struct fr_runs_ask *ask = &w->runs.ask;
     const char *pue = fr_args_get(w->args, "pue");
     int year = -1;
     FR_TRY(fr_args_choice(w->args, "defaults", years, &year, err));
     ask->defaults = year >= 0 ? years[year] : NULL;
-    ask->runtime = fr_args_get(w->args, "runtime");
-    for (int i = 0; i < n_sets; i++)
-        if (starts(w->asked.sets[i], equal)) ask->runtime = w->asked.sets[i] + sizeof equal - 1;
+    const char *set = fr_release_name_set(w->asked.sets, n_sets);
+    ask->runtime = set ? set : fr_args_get(w->args, "runtime");
     ask->sets = w->asked.sets;
     ask->n_sets = n_sets;
     struct fr_job_names names = {.runtime = ask->runtime,

@@ -146,11 +146,8 @@ static fr_status load_documents(const struct fr_job_names *names, struct fr_job 
 /* The runtime that is named, if any: what a model starts from, it says, unless --set says otherwise. */
 static fr_status read_named(const struct fr_job_names *names, struct fr_job *job,
                             struct fr_error *err) {
-    static const char equal[] = "runtime=";
-    const char *name = names->runtime;
-    for (int i = 0; i < names->n_sets; i++)
-        if (strncmp(names->sets[i], equal, sizeof equal - 1) == 0)
-            name = names->sets[i] + sizeof equal - 1;
+    const char *set = fr_release_name_set(names->sets, names->n_sets),
+               *name = set ? set : names->runtime;
     if (!name && !names->made) return FR_OK;
     FR_TRY(names->made ? take_made(job, names->made, err) : read_runtime(job, name, err));
     if (!job->documents[MODEL]) return FR_OK;

@@ -54,10 +54,19 @@ void fr_release_newest(bool modern, const char *generation, const char *until, c
     snprintf(name, FR_RUNTIME_NAME, "%s", p ? p->name : "");
 }
 
-const char *fr_release_date_set(const char *const *sets, int n_sets) {
-    static const char equal[] = "runtime.date=";
-    const char *date = NULL;
+/* Value of the last of @p sets that begins with @p equal; NULL: none does. */
+static const char *last_set(const char *equal, const char *const *sets, int n_sets) {
+    const size_t length = strlen(equal);
+    const char *value = NULL;
     for (int i = 0; i < n_sets; i++)
-        if (strncmp(sets[i], equal, sizeof equal - 1) == 0) date = sets[i] + sizeof equal - 1;
-    return date;
+        if (strncmp(sets[i], equal, length) == 0) value = sets[i] + length;
+    return value;
+}
+
+const char *fr_release_name_set(const char *const *sets, int n_sets) {
+    return last_set("runtime=", sets, n_sets);
+}
+
+const char *fr_release_date_set(const char *const *sets, int n_sets) {
+    return last_set("runtime.date=", sets, n_sets);
 }

@@ -15,6 +15,8 @@
  *  @param[out] name  of FR_RUNTIME_NAME bytes */
 void fr_release_newest(bool modern, const char *generation, const char *until, char *name);
 
+/** The runtime that the last `runtime=NAME` of @p sets names; NULL: none does. */
+const char *fr_release_name_set(const char *const *sets, int n_sets);
 /** The date that the last `runtime.date=DATE` of @p sets states; NULL: none does. */
 const char *fr_release_date_set(const char *const *sets, int n_sets);
 

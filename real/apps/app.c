@@ -136,16 +136,22 @@ static fr_status make_mesh(struct fr_real *real, MPI_Comm world) {
     return fr_real_split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp);
 }
 
-/* Copies of a stage's parameters that divide these: replicas, or of what is common to sub-grids neighbours in it. */
-static int dividing(const struct fr_plan *plan, int holder) {
-    fr_copies kind = holder == FR_HELD_BY_STAGE ? FR_COPIES_COMMON : FR_COPIES_REST;
-    return plan->zero > 0 ? (int)fr_plan_dividing(plan, kind) : 1;
+static fr_copies kind_of(int holder) {
+    return holder == FR_HELD_BY_STAGE ? FR_COPIES_COMMON : FR_COPIES_REST;
+}
+
+int fr_real_copies(const struct fr_plan *plan, int holder) {
+    return (int)fr_plan_copies(plan, kind_of(holder));
+}
+
+int fr_real_dividing(const struct fr_plan *plan, int holder) {
+    return plan->zero > 0 ? (int)fr_plan_dividing(plan, kind_of(holder)) : 1;
 }
 
 /* Z neighbours of one @p colour divide what they hold, and ranks of equal place among them have the same. */
-static fr_status split_holders(struct fr_real *real, int holder, int64_t colour, int own,
-                               int copies) {
-    int z = dividing(real->run->plan, holder);
+static fr_status split_holders(struct fr_real *real, int holder, int64_t colour, int own) {
+    int copies = fr_real_copies(real->run->plan, holder),
+        z = fr_real_dividing(real->run->plan, holder);
     if (real->run->plan->zero == 0 || z == copies) return FR_OK;
     FR_TRY(fr_real_split(real, colour * copies + own / z, real->rank, &real->dividing[holder]));
     return fr_real_split(real, colour * copies + own % z, real->rank, &real->across[holder]);
@@ -154,12 +160,10 @@ static fr_status split_holders(struct fr_real *real, int holder, int64_t colour,
 static fr_status make_holders(struct fr_real *real) {
     const struct fr_plan *plan = real->run->plan;
     int64_t place = real->pp_rank * plan->tp + real->tp_rank;
-    bool one = plan->common_subgrid; /* sub-grid has what is common */
-    int replicas = (int)fr_plan_replicas(plan), all = replicas * (one ? 1 : (int)plan->tp);
     if (plan->method->branches)
-        FR_TRY(split_holders(real, FR_HELD_BY_STAGE, one ? place : real->pp_rank,
-                             real->stage_rank, all));
-    return split_holders(real, FR_HELD_BY_REPLICAS, place, real->dp_rank, replicas);
+        FR_TRY(split_holders(real, FR_HELD_BY_STAGE,
+                             plan->common_subgrid ? place : real->pp_rank, real->stage_rank));
+    return split_holders(real, FR_HELD_BY_REPLICAS, place, real->dp_rank);
 }
 
 static fr_status no_memory(const struct fr_real *real) {
@@ -171,7 +175,8 @@ static fr_status no_memory(const struct fr_real *real) {
 static fr_status make_blocks(const struct fr_real_app *app, struct fr_real *real) {
     const struct fr_plan *plan = real->run->plan;
     real->n_parameters = app->n_parameters(real);
-    real->division = fr_division_of(dividing(plan, FR_HELD_BY_REPLICAS), real->n_parameters);
+    real->division =
+        fr_division_of(fr_real_dividing(plan, FR_HELD_BY_REPLICAS), real->n_parameters);
     if (!real->division.part) return no_memory(real);
     int64_t all = fr_division_share(&real->division) *
                   fr_division_holders(&real->division, FR_DIVISION_SCATTERED);

@@ -114,6 +114,10 @@ struct fr_real_buffer {
 bool fr_real_alloc_all(const struct fr_kernels *k, const struct fr_real_buffer *all,
                        size_t count);
 
+/** How many hold a stage's parameters of @p holder alike, and how many of these divide what zero divides (1: it divides
+ *  nothing); models/plan/copies.h. */
+int fr_real_copies(const struct fr_plan *plan, int holder);
+int fr_real_dividing(const struct fr_plan *plan, int holder);
 /** Do those who hold something alike divide the optimiser's work on it? */
 static inline bool fr_real_divided(const struct fr_real *real, int holder) {
     return real->division.holders[holder] > 1;

@@ -171,8 +171,7 @@ static void pack_gradients(struct fr_real *real, int piece, int holder, int64_t 
 
 fr_status fr_shares_scatter(struct fr_real *real, int piece, int holder, void *own) {
     const struct fr_division *d = &real->division;
-    int part = fr_division_part_of(piece, holder, FR_DIVISION_SCATTERED);
-    int64_t share = d->part[part].share;
+    int64_t share = fr_division_scattered(d, piece, holder);
     bool plain = fr_division_plain(d);
     if (!plain) pack_gradients(real, piece, holder, share, real->packed);
     FR_TRY(fr_real_reduce_scatter(real, fr_shares_dividing(real, holder),
@@ -211,8 +210,7 @@ fr_status fr_shares_gather_end(struct fr_real *real, struct fr_shares_flight *f)
 int64_t fr_shares_scattered(const struct fr_division *d, const struct fr_shares_flight *f) {
     int64_t sum = 0;
     for (int i = 0; i < f->n_pieces; i++)
-        sum +=
-            d->part[fr_division_part_of(f->piece + i, f->holder, FR_DIVISION_SCATTERED)].share;
+        sum += fr_division_scattered(d, f->piece + i, f->holder);
     return sum;
 }
 
@@ -222,8 +220,7 @@ fr_status fr_shares_scatter_begin(struct fr_real *real, struct fr_shares_flight 
     for (int i = 0; i < f->n_pieces; i++) {
         pack_gradients(real, f->piece + i, f->holder, all,
                        fr_at(real->k, f->packed, (size_t)at));
-        at +=
-            d->part[fr_division_part_of(f->piece + i, f->holder, FR_DIVISION_SCATTERED)].share;
+        at += fr_division_scattered(d, f->piece + i, f->holder);
     }
     return fr_real_scatter_sum_begin(real, fr_shares_dividing(real, f->holder), f->packed, all,
                                      f->own, &f->request);

@@ -46,6 +46,11 @@ struct fr_division {
 static inline int fr_division_part_of(int piece, int holder, int way) {
     return piece * FR_DIVISION_PARTS + holder * FR_DIVISION_WAYS + way;
 }
+/** Values of a rank's share of what @p holder scatter of @p piece. */
+static inline int64_t fr_division_scattered(const struct fr_division *d, int piece,
+                                            int holder) {
+    return d->part[fr_division_part_of(piece, holder, FR_DIVISION_SCATTERED)].share;
+}
 static inline int fr_division_holder(int part) {
     return part % FR_DIVISION_PARTS / FR_DIVISION_WAYS;
 }

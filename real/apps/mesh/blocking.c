@@ -1,5 +1,15 @@
 #include "real/apps/mesh/blocking.h"
 
+#include "base/alloc.h"
+
+struct fr_slot *fr_blocking_orders(const struct fr_schedule *schedule,
+                                   const struct fr_schedule_args *args) {
+    int64_t n = fr_schedule_slots(schedule, args);
+    struct fr_slot *slots = fr_calloc((size_t)(args->stages * n), sizeof *slots);
+    for (int32_t i = 0; slots && i < args->stages; i++) schedule->order(args, i, slots + i * n);
+    return slots;
+}
+
 int fr_blocking_source(int stages, int i, const struct fr_slot *slot) {
     if (slot->kind == FR_SLOT_FORWARD) return i - 1;
     return slot->kind == FR_SLOT_BACKWARD && i + 1 < stages ? i + 1 : -1;

@@ -9,6 +9,9 @@
 
 #include "models/plan/schedule.h"
 
+/** The slots of all stages in their orders, [stages fr_schedule_slots]; NULL: memory is exhausted.  Free with free. */
+struct fr_slot *fr_blocking_orders(const struct fr_schedule *schedule,
+                                   const struct fr_schedule_args *args);
 /** The stage whose result a slot of stage @p i reads, and the one that reads its own; -1: none.  Stages have one chunk. */
 int fr_blocking_source(int stages, int i, const struct fr_slot *slot);
 int fr_blocking_target(int stages, int i, const struct fr_slot *slot);

@@ -26,7 +26,7 @@ static int64_t range_of(const struct fr_real *real, const struct fr_mesh_state *
     const bool parts = real->stage != MPI_COMM_NULL;
     int64_t common = last->kind->common ? last->kind->common(last) : last->n,
             value_B = (int64_t)real->k->size_B;
-    bool apart = mesh->tied && (fr_mesh_fused(real->run) || fr_mesh_by_unit(real->run->plan));
+    bool apart = fr_mesh_apart(real, mesh);
     if (holder == FR_HELD_BY_STAGE && (!parts || !fr_mesh_has_common(real))) return 0;
     if (holder == FR_HELD_BY_REPLICAS && parts) {
         *at = first->own_g;

@@ -147,20 +147,16 @@ static fr_status check_batch(const struct fr_real_case *run, struct fr_error *er
 }
 
 /* Orders in which blocking messages end. */
-static fr_status check_blocking(const struct fr_real_case *run, struct fr_error *err) {
-    const struct fr_plan *plan = run->plan;
-    int stages = (int)plan->pp;
-    struct fr_schedule_args args = {stages, (int32_t)fr_mesh_micro_batches(run), 1,
-                                    plan->order};
-    int64_t n = fr_schedule_slots(plan->schedule, &args);
+static fr_status check_blocking(const struct fr_plan *plan, const struct fr_schedule_args *args,
+                                struct fr_error *err) {
     if (!plan->duplex) return FR_OK;
     if (plan->chunks > 1)
         return fr_fail(err, FR_ERR_INPUT, NULL, "p2p duplex is run with one chunk a stage");
-    struct fr_slot *slots = fr_calloc((size_t)(stages * n), sizeof *slots);
-    struct fr_blocking_state *at = fr_calloc((size_t)stages, sizeof *at);
+    int64_t n = fr_schedule_slots(plan->schedule, args);
+    struct fr_slot *slots = fr_blocking_orders(plan->schedule, args);
+    struct fr_blocking_state *at = fr_calloc((size_t)args->stages, sizeof *at);
     bool whole = slots && at;
-    for (int i = 0; whole && i < stages; i++) plan->schedule->order(&args, i, slots + i * n);
-    int stuck = whole ? fr_blocking_deadlock(stages, slots, n, at) : -1;
+    int stuck = whole ? fr_blocking_deadlock(args->stages, slots, n, at) : -1;
     free(slots);
     free(at);
     if (!whole) return fr_fail(err, FR_ERR_NOMEM, NULL, "%" PRId64 " passes of a stage", n);
@@ -195,7 +191,7 @@ static fr_status check_stages(const struct fr_real_case *run, int64_t layers,
                                     plan->order};
     const char *why = plan->schedule->refuses(&args);
     return why ? fr_fail(err, FR_ERR_INPUT, NULL, "schedule %s: %s", plan->schedule->name, why)
-               : check_blocking(run, err);
+               : check_blocking(plan, &args, err);
 }
 
 static fr_status check_compression(const struct fr_real_case *run, struct fr_error *err) {

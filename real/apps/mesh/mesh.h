@@ -160,12 +160,6 @@ struct fr_mesh_state {
     double loss;
 };
 
-/** Number of chunk @p c of this rank, of P v in a row. */
-static inline int fr_mesh_number(const struct fr_real *real, const struct fr_mesh_state *mesh,
-                                 int c) {
-    return (int)fr_schedule_virtual(real->run->plan->schedule, mesh->stages, mesh->stage, c);
-}
-
 /** Does the rank have what is common to sub-grids?  With cSub only those of the first one do, and others have no columns. */
 static inline bool fr_mesh_has_common(const struct fr_real *real) {
     return !real->run->plan->common_subgrid || real->tp_rank == 0;
@@ -179,6 +173,11 @@ static inline bool fr_mesh_by_unit(const struct fr_plan *plan) {
 /** Does the embedding's all-reduce over replicas take both its ends in? */
 static inline bool fr_mesh_fused(const struct fr_real_case *run) {
     return run->plan->compression.fused_embedding;
+}
+
+/** Is the table of this rank's end of a tied embedding reduced by itself, fused, or divided by itself? */
+static inline bool fr_mesh_apart(const struct fr_real *real, const struct fr_mesh_state *mesh) {
+    return mesh->tied && (fr_mesh_fused(real->run) || fr_mesh_by_unit(real->run->plan));
 }
 
 /* ---- check.c, open.c ------------------------------------------------------------------------- */

@@ -65,8 +65,8 @@ static int stage_of(const struct fr_real *real, const struct fr_mesh_state *mesh
 
 /* Where messages block: the one that has gone meanwhile. */
 static fr_status end_blocking(struct fr_real *real, struct fr_mesh_state *mesh) {
-    double start_s = fr_real_clock_s(real);
     if (!mesh->blocking) return FR_OK;
+    double start_s = fr_real_clock_s(real);
     FR_REAL_TRY(real, MPI_Wait(mesh->blocking, MPI_STATUS_IGNORE));
     mesh->blocking = NULL;
     real->phases.collective_s += fr_real_clock_s(real) - start_s;

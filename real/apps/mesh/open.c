@@ -225,10 +225,9 @@ static bool open_blocking(const struct fr_plan *plan, const struct fr_schedule_a
                           struct fr_mesh_state *mesh) {
     int64_t n = mesh->n_slots;
     if (!plan->duplex) return true;
-    struct fr_slot *all = fr_calloc((size_t)(mesh->stages * n), sizeof *all);
+    struct fr_slot *all = fr_blocking_orders(plan->schedule, args);
     mesh->pairs = fr_calloc((size_t)n, sizeof *mesh->pairs);
     bool whole = all && mesh->pairs;
-    for (int i = 0; whole && i < mesh->stages; i++) plan->schedule->order(args, i, all + i * n);
     for (int64_t at = 0; whole && at < n; at++)
         mesh->pairs[at] = fr_blocking_pairs(mesh->stages, all, n, mesh->stage, at);
     free(all);
@@ -300,9 +299,10 @@ static bool open_chunks(struct fr_real *real, struct fr_mesh_state *mesh,
     bool whole = mesh->chunk;
     int before = 0;
     for (int c = 0; whole && c < mesh->n_chunks; c++) {
+        int number =
+            (int)fr_schedule_virtual(real->run->plan->schedule, mesh->stages, mesh->stage, c);
         mesh->chunk[c].before = before;
-        whole = open_chunk(real, mesh, fr_mesh_number(real, mesh, c), chain, offset,
-                           &mesh->chunk[c]);
+        whole = open_chunk(real, mesh, number, chain, offset, &mesh->chunk[c]);
         before += mesh->chunk[c].n_units;
     }
     return whole && open_shared(real, mesh) && open_codecs(real, mesh);

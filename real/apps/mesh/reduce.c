@@ -13,17 +13,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "models/plan/copies.h"
 #include "real/apps/division.h"
 #include "real/apps/mesh/mesh.h"
 
 /* ---- what goes compressed ----------------------------------------------------------------------- */
 
 static int copies_of(const struct fr_real *real, int holder) {
-    int replicas = (int)fr_plan_replicas(real->run->plan);
-    if (holder == FR_HELD_BY_REPLICAS) return replicas;
-    if (!fr_mesh_has_common(real)) return 1; /* never touched */
-    return real->run->plan->common_subgrid ? replicas : replicas * (int)real->run->plan->tp;
+    bool untouched = holder == FR_HELD_BY_STAGE && !fr_mesh_has_common(real);
+    return untouched ? 1 : fr_real_copies(real->run->plan, holder);
 }
 
 /* Who holds what is at @p at in the block. */
@@ -99,11 +96,6 @@ static size_t packets_B(const struct fr_real *real, const struct fr_mesh_state *
     return sum_B;
 }
 
-/* Is the table of this rank's end reduced by itself, fused, or divided by itself? */
-static bool is_apart(const struct fr_real *real, const struct fr_mesh_state *mesh) {
-    return mesh->tied && (fr_mesh_fused(real->run) || fr_mesh_by_unit(real->run->plan));
-}
-
 /* Values of a unit that @p holder have, and where their gradients are. */
 static int64_t owned(const struct fr_real *real, const struct fr_unit *u, int holder,
                      void **at) {
@@ -131,7 +123,7 @@ static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh, const st
                                         .coded_to = mesh->n_coded};
     }
     batch->n += n;
-    if (n == 0 || !is_apart(real, mesh) || u->d_table != mesh->tied) return;
+    if (n == 0 || !fr_mesh_apart(real, mesh) || u->d_table != mesh->tied) return;
     batch->n -= mesh->n_tied;
     if (u->d_table == batch->at) batch->at = fr_at(real->k, batch->at, (size_t)mesh->n_tied);
 }
@@ -195,17 +187,17 @@ static bool divide_alone(const struct fr_real *real, const struct fr_mesh_state 
 static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh) {
     bool parts = real->stage != MPI_COMM_NULL, whole = true;
     const struct fr_plan *plan = real->run->plan;
-    const int holders[FR_HOLDERS] = {(int)fr_plan_dividing(plan, FR_COPIES_REST),
-                                     parts ? (int)fr_plan_dividing(plan, FR_COPIES_COMMON) : 1};
+    const int holders[FR_HOLDERS] = {fr_real_dividing(plan, FR_HELD_BY_REPLICAS),
+                                     parts ? fr_real_dividing(plan, FR_HELD_BY_STAGE) : 1};
     int pieces = fr_mesh_pieces(real, mesh);
     if (plan->zero == 0) return true;
-    if (!parts && mesh->n_coded == 0 && !is_apart(real, mesh) && pieces == 1) return true;
+    if (!parts && mesh->n_coded == 0 && !fr_mesh_apart(real, mesh) && pieces == 1) return true;
     struct fr_division d = fr_division_none(holders, pieces);
     whole = d.part;
     for (int i = 0; whole && i < mesh->n_batches; i++)
         whole = divide_batch(real, mesh, &mesh->batch[i], &d);
     whole = whole && divide_alone(real, mesh, &d);
-    if (whole && is_apart(real, mesh)) {
+    if (whole && fr_mesh_apart(real, mesh)) {
         int holder = parts ? FR_HELD_BY_STAGE : FR_HELD_BY_REPLICAS;
         int part = fr_division_part_of(pieces - 1, holder,
                                        fr_mesh_fused(real->run) ? FR_DIVISION_WHOLE
@@ -219,13 +211,10 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
 
 /* The scattered part of a share. */
 static int64_t scatter_scratch(const struct fr_real *real) {
+    const struct fr_division *d = &real->division;
     int64_t capacity = 0;
-    for (int h = 0; real->division.part && h < FR_HOLDERS; h++)
-        capacity = most(
-            capacity,
-            real->division
-                .part[fr_division_part_of(real->division.pieces - 1, h, FR_DIVISION_SCATTERED)]
-                .share);
+    for (int h = 0; d->part && h < FR_HOLDERS; h++)
+        capacity = most(capacity, fr_division_scattered(d, d->pieces - 1, h));
     return real->run->plan->zero == 1 ? capacity : 0;
 }
 
@@ -389,9 +378,10 @@ static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
 
 /* To each its share, of the one piece, or of a tied table that is one; its ends have been added up before. */
 static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh, int holder) {
-    int piece = real->division.pieces - 1,
-        part = fr_division_part_of(piece, holder, FR_DIVISION_SCATTERED);
-    if (!fr_real_divided(real, holder) || real->division.part[part].share == 0) return FR_OK;
+    const struct fr_division *d = &real->division;
+    int piece = d->pieces - 1;
+    if (!fr_real_divided(real, holder) || fr_division_scattered(d, piece, holder) == 0)
+        return FR_OK;
     FR_TRY(fr_shares_scatter(real, piece, holder, mesh->factors));
     fr_shares_put(real, piece, holder, mesh->factors);
     return FR_OK;

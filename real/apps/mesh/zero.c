@@ -18,8 +18,8 @@ enum { FLIGHTS = FR_HOLDERS + 1, TABLE = FR_HOLDERS };
 
 /* Values of a rank's share of a piece that @p holder scatter. */
 static int64_t scattered(const struct fr_real *real, int piece, int holder) {
-    int part = fr_division_part_of(piece, holder, FR_DIVISION_SCATTERED);
-    return fr_real_divided(real, holder) ? real->division.part[part].share : 0;
+    return fr_real_divided(real, holder) ? fr_division_scattered(&real->division, piece, holder)
+                                         : 0;
 }
 
 static int64_t scattered_of(const struct fr_real *real, int piece) {
@@ -100,14 +100,23 @@ void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh) {
 
 /* ---- flights of a unit --------------------------------------------------------------------------- */
 
-/* Load flight @p i of a unit with its own piece, or with a tied table that it has.  @return false: there is nothing */
+/* Load flight @p i with the pieces of @p n units, or with a tied table that the first of them has.  @return false: nobody
+ * divides them, or there is no such table */
 static bool load(const struct fr_real *real, const struct fr_mesh_state *mesh,
-                 const struct fr_mesh_chunk *c, int unit, int i, struct fr_shares_flight *f) {
+                 const struct fr_mesh_chunk *c, int unit, int n, int i,
+                 struct fr_shares_flight *f) {
     bool table = i == TABLE;
     if (table && !(mesh->tied && c->unit[unit].d_table == mesh->tied)) return false;
     f->piece = table ? real->division.pieces - 1 : c->before + unit;
-    f->n_pieces = 1;
-    return fr_real_divided(real, f->holder) &&
+    f->n_pieces = table ? 1 : n;
+    return fr_real_divided(real, f->holder);
+}
+
+/* Load a gather of a unit.  @return false: there is nothing to gather */
+static bool load_gather(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                        const struct fr_mesh_chunk *c, int unit, int i,
+                        struct fr_shares_flight *f) {
+    return load(real, mesh, c, unit, 1, i, f) &&
            fr_shares_owned(&real->division, f->piece, f->holder) > 0;
 }
 
@@ -121,7 +130,7 @@ fr_status fr_mesh_gather_begin(struct fr_real *real, struct fr_mesh_state *mesh,
     if (!gathers(real, c) || i < 0 || i >= c->n_units) return FR_OK;
     for (int j = 0; j < FLIGHTS; j++) {
         struct fr_shares_flight *f = &mesh->gathers.each[j];
-        if (load(real, mesh, c, i, j, f)) FR_TRY(fr_shares_gather_begin(real, f));
+        if (load_gather(real, mesh, c, i, j, f)) FR_TRY(fr_shares_gather_begin(real, f));
     }
     return FR_OK;
 }
@@ -131,7 +140,7 @@ fr_status fr_mesh_gather_next(struct fr_real *real, struct fr_mesh_state *mesh,
     if (!gathers(real, c)) return FR_OK;
     for (int j = 0; j < FLIGHTS; j++) {
         struct fr_shares_flight *f = &mesh->gathers.each[j];
-        if (load(real, mesh, c, i, j, f)) FR_TRY(fr_shares_gather_end(real, f));
+        if (load_gather(real, mesh, c, i, j, f)) FR_TRY(fr_shares_gather_end(real, f));
     }
     return fr_mesh_gather_begin(real, mesh, c, next);
 }
@@ -194,11 +203,8 @@ fr_status fr_mesh_scatter_begin(struct fr_real *real, struct fr_mesh_state *mesh
     for (int j = 0; j < FLIGHTS; j++) {
         struct fr_shares_flight *f = &own->each[j];
         if (j == TABLE && real->run->plan->zero == 1) continue; /* once its ends have joined */
-        bool any = load(real, mesh, c, i, j, f);
-        if (j != TABLE) f->n_pieces = n;
-        if (j != TABLE && fr_real_divided(real, f->holder))
-            any = fr_shares_scattered(&real->division, f) > 0;
-        if (!any) continue;
+        if (!load(real, mesh, c, i, n, j, f)) continue;
+        if (fr_shares_scattered(&real->division, f) == 0) continue;
         FR_TRY(fr_shares_scatter_begin(real, f));
         for (int p = 0; p < f->n_pieces; p++) clear(real, f->piece + p, f->holder);
     }
@@ -224,7 +230,8 @@ fr_status fr_mesh_join_shares(struct fr_real *real, struct fr_mesh_state *mesh) 
 
 void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh) {
     size_t at = 0;
-    for (int i = 0; i < real->division.pieces * FR_HOLDERS && fr_mesh_share(real) > 0; i++) {
+    if (fr_mesh_share(real) == 0) return;
+    for (int i = 0; i < real->division.pieces * FR_HOLDERS; i++) {
         int piece = i / FR_HOLDERS, h = i % FR_HOLDERS;
         size_t n = (size_t)scattered(real, piece, h);
         if (n > 0) fr_shares_put(real, piece, h, fr_at(real->k, mesh->share, at));
