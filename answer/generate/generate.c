@@ -45,8 +45,9 @@ static bool on_engine(const struct fr_job_names *names) {
     return !name || strcmp(name, engine) == 0;
 }
 
-/* An engine has its attention and graphs whatever the plan's method, of which runtimes know tensor alone; other software
- * a training loop's fixed time, which no step has.  The user's settings come between those that they may change and those that are the question's. */
+/* An engine has its attention and graphs whatever the plan's method, of which runtimes know tensor alone.  Other software has
+ * a training loop's fixed time, which no step has.  The user's settings come between those that they may change and those
+ * that are the question's. */
 static fr_status load(const struct question *q, const struct pass *p, struct fr_job *job,
                       struct fr_error *err) {
     const bool with_engine = on_engine(q->names);
