@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/search/choice/even.h"
 #include "answer/search/choice/lossy.h"
 #include "answer/search/choice/ranks.h"
 #include "base/alloc.h"
 #include "base/range.h"
 #include "models/job/assume.h"
-#include "models/outcome/report.h"
 #include "search/layer_grids.h"
 #include "trust/interval.h"
 

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "answer/outcome/report.h"
 #include "base/alloc.h"
 #include "base/text/version.h"
 #include "models/job/runtime.h"
-#include "models/outcome/report.h"
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
@@ -120,7 +120,7 @@ fr_status fr_simulation_trace(const struct fr_job *job, const struct fr_simulati
     struct fr_trace_series *memory = NULL;
     char title[FR_PLAN_LINE + 256], plan[FR_PLAN_LINE], bubble[32];
     snprintf(title, sizeof title, "%s on %s",
-             fr_report_plan_line(&s->outcome.plan, plan, sizeof plan),
+             fr_plan_line(&s->outcome.plan, 0, plan, sizeof plan),
              job->cluster.name[0] ? job->cluster.name : job->cluster_from);
     bool pipeline = fr_job_is_pipeline(job, &s->outcome.plan);
     snprintf(bubble, sizeof bubble, "%.1f %%",

@@ -3,7 +3,7 @@
  *  the sentence with the numbers is made only for plans that are shown.
  *
  *  To add one: a row in models/plan/reason_list.h, its name below, and what is said with its numbers in
- *  models/outcome/reason/sentences.h. */
+ *  answer/outcome/sentences.h. */
 #ifndef FR_MODELS_PLAN_REASON_H
 #define FR_MODELS_PLAN_REASON_H
 
