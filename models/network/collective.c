@@ -31,13 +31,13 @@ const struct fr_collective *fr_collective_find(fr_op op, const char *name) {
     return NULL;
 }
 
-/* @param[out] best_s  its time */
 /* Has NCCL algorithms of its own for it?  All others are sends and receives there. */
 static bool nccl_only(fr_op op, const struct fr_collective_args *args) {
     return fr_collective_by_nccl(args) &&
            (op == FR_OP_ALL_REDUCE || op == FR_OP_ALL_GATHER || op == FR_OP_REDUCE_SCATTER);
 }
 
+/* @param[out] best_s  its time */
 static const struct fr_collective *fastest(fr_op op, const struct fr_collective_args *args,
                                            double *best_s) {
     const struct fr_collective *best = NULL;
@@ -96,6 +96,11 @@ int32_t fr_log2_ceil(int64_t p) {
 }
 
 bool fr_is_power_of_two(int64_t p) { return p >= 1 && (p & (p - 1)) == 0; }
+
+bool fr_collective_always(const struct fr_collective_args *a) { return a->n_ranks >= 1; }
+bool fr_collective_by_powers(const struct fr_collective_args *a) {
+    return fr_is_power_of_two(a->n_ranks);
+}
 
 struct fr_link_cost fr_collective_flat_link(const struct fr_collective_args *a) {
     return a->ranks_per_node < a->n_ranks ? a->outer : a->inner;

@@ -147,6 +147,8 @@ double fr_message_latency_s(const struct fr_message *message,
 fr_status fr_message_list_time_s(const struct fr_message_list *list,
                                  const struct fr_collective_args *args, double *time_s);
 
+struct fr_expansion; /* models/network/expansion.h */
+
 struct fr_collective {
     const char *name;     /**< spelling in files and reports */
     fr_op op;             /**< what it carries out */
@@ -158,10 +160,14 @@ struct fr_collective {
     bool (*applicable)(const struct fr_collective_args *a);
     /** Time on an idle network [s], >= 0; 0 when p = 1.  Total on applicable arguments. */
     double (*time_s)(const struct fr_collective_args *a);
-    /** Append the same as messages; fr_message_list_time_s of them equals time_s to rounding.
-     *  @return FR_OK or FR_ERR_NOMEM. */
-    fr_status (*expand)(const struct fr_collective_args *a, struct fr_message_list *list);
+    /** Append the same as messages; fr_message_list_time_s of them equals time_s to rounding. */
+    void (*expand)(const struct fr_collective_args *a, struct fr_expansion *e);
 };
+
+/** Append the messages of @p row. @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_collective_expand(const struct fr_collective *row,
+                               const struct fr_collective_args *a,
+                               struct fr_message_list *list);
 
 /** Rows that others name. */
 extern const struct fr_collective fr_collective_reduce_scatter_gather_reduce,
@@ -194,6 +200,13 @@ int32_t fr_log2_ceil(int64_t p);
 bool fr_collective_by_nccl(const struct fr_collective_args *a);
 /** Is p a power of two? */
 bool fr_is_power_of_two(int64_t p);
+/** Rows that any ranks may use, and powers of two alone. */
+bool fr_collective_always(const struct fr_collective_args *a);
+bool fr_collective_by_powers(const struct fr_collective_args *a);
+/** @p rounds messages one after the other, of @p moved_B in all [s]. */
+static inline double fr_messages_s(struct fr_link_cost link, double rounds, double moved_B) {
+    return rounds * link.latency_s + moved_B * link.s_per_B;
+}
 /** The link a flat algorithm prices every message at. */
 struct fr_link_cost fr_collective_flat_link(const struct fr_collective_args *a);
 /** The link that an algorithm prices at whose messages all go from each rank to the next. */

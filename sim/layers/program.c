@@ -259,7 +259,7 @@ static fr_status spell_out(struct fr_layers_builder *b, const struct fr_operatio
         if (node || first) { /* else all groups are alike */
             list.count = 0;
             args.node = node;
-            b->failed = b->failed || algorithm->expand(&args, &list) != FR_OK;
+            b->failed = b->failed || fr_collective_expand(algorithm, &args, &list) != FR_OK;
             args.node = NULL;
         }
         if (!class_ids && !b->failed)

@@ -10,7 +10,7 @@
 static struct fr_message_list expand(const struct fr_collective *row,
                                      const struct fr_collective_args *a) {
     struct fr_message_list list = {0};
-    EXPECT(row->expand(a, &list) == FR_OK, row, a, "expand failed");
+    EXPECT(fr_collective_expand(row, a, &list) == FR_OK, row, a, "expand failed");
     return list;
 }
 
@@ -215,7 +215,7 @@ static void moved(const struct fr_collective *row, const struct fr_collective_ar
 static void appended(const struct fr_collective *row, const struct fr_collective_args *a) {
     struct fr_message_list once = expand(row, a), twice = expand(row, a);
     double once_s = 0, twice_s = 0;
-    EXPECT(row->expand(a, &twice) == FR_OK, row, a, "expand failed");
+    EXPECT(fr_collective_expand(row, a, &twice) == FR_OK, row, a, "expand failed");
     EXPECT(twice.count == 2 * once.count, row, a, "got %d messages, wanted %d", twice.count,
            2 * once.count);
     for (int32_t i = once.count; i < twice.count; i++)
@@ -233,21 +233,16 @@ static void appended(const struct fr_collective *row, const struct fr_collective
 
 /* The second half of the circulant all-reduce: by then everyone has heard from everyone, so it
  * must be looked at alone. */
-static bool always(const struct fr_collective_args *a) { return a->n_ranks >= 1; }
-
-static fr_status expand_gather(const struct fr_collective_args *a,
-                               struct fr_message_list *list) {
-    struct fr_expansion e = fr_expansion_open(a, list);
+static void expand_gather(const struct fr_collective_args *a, struct fr_expansion *e) {
     struct fr_peers everyone = {a->n_ranks, 1};
-    fr_pattern_circulant_gather(&e, everyone, a->size_B / (double)a->n_ranks);
-    return fr_expansion_close(&e);
+    fr_pattern_circulant_gather(e, everyone, a->size_B / (double)a->n_ranks);
 }
 
 static void circulant_gather_is_an_all_gather(void **state) {
     (void)state;
     static const struct fr_collective gather = {.name = "circulant gather",
                                                 .op = FR_OP_ALL_GATHER,
-                                                .applicable = always,
+                                                .applicable = fr_collective_always,
                                                 .expand = expand_gather};
     for (int64_t p = 1; p <= MAX_RANKS; p++) {
         struct fr_collective_args a = {.n_ranks = p,
@@ -303,7 +298,8 @@ static void too_many_ranks_to_write_down_is_an_error(void **state) {
                                                 .outer = {1, 1}};
     for (const struct fr_collective *const *row = fr_collectives; *row; row++) {
         struct fr_message_list list = {0};
-        EXPECT((*row)->expand(&a, &list) == FR_ERR_NOMEM, *row, &a, "expand did not refuse");
+        EXPECT(fr_collective_expand(*row, &a, &list) == FR_ERR_NOMEM, *row, &a,
+               "expand did not refuse");
         assert_int_equal(list.count, 0);
     }
 }
