@@ -95,6 +95,20 @@ static struct in_flight *place_of(struct fr_pricer *x, const struct fr_pipeline 
 }
 
 /* A stage's slots at a time: the order of all is written only where it is followed. */
+static bool count_in_flight(struct fr_pricer *x, const struct fr_pipeline *p, int64_t *passes) {
+    const int32_t stages = p->args.stages;
+    const bool stated = p->schedule->held;
+    if (!stated && !make_slots(x, (size_t)p->n_slots)) return false;
+    for (int32_t i = 0; i < stages; i++) {
+        if (!stated) p->schedule->order(&p->args, i, x->slots);
+        passes[i] = stated ? p->schedule->held(&p->args, i)
+                           : fr_schedule_in_flight(p->splits_backward, x->slots, p->n_slots);
+        passes[stages + i] =
+            stated ? 0 : fr_schedule_waiting(p->splits_backward, x->slots, p->n_slots);
+    }
+    return true;
+}
+
 static bool find_in_flight(struct fr_pricer *x, struct fr_pipeline *p) {
     struct in_flight *in_flight = place_of(x, p);
     p->in_flight = in_flight->passes;
@@ -105,14 +119,7 @@ static bool find_in_flight(struct fr_pricer *x, struct fr_pipeline *p) {
     *in_flight = (struct in_flight){p->schedule, p->args,
                                     fr_malloc(2 * (size_t)p->args.stages, sizeof(int64_t))};
     p->in_flight = in_flight->passes;
-    if (!in_flight->passes || !make_slots(x, (size_t)p->n_slots)) return false;
-    for (int32_t i = 0; i < p->args.stages; i++) {
-        p->schedule->order(&p->args, i, x->slots);
-        in_flight->passes[i] = fr_schedule_in_flight(p->splits_backward, x->slots, p->n_slots);
-        in_flight->passes[p->args.stages + i] =
-            fr_schedule_waiting(p->splits_backward, x->slots, p->n_slots);
-    }
-    return true;
+    return in_flight->passes && count_in_flight(x, p, in_flight->passes);
 }
 
 /* ---- the price ----------------------------------------------------------------------------------- */

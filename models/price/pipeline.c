@@ -258,13 +258,16 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
                          uint32_t *extrapolated) {
     const struct fr_rank_map *rank_map = &placed->rank_map;
     int32_t last = p->args.stages - 1;
+    int32_t like = 0, alike_to = 0;
     struct fr_priced_stage own;
     if (p->memo) fr_memo_ask(p->memo->stage, plan);
     if (p->memo && plan->compression.gradient_stages > 0) fr_memo_ask(p->memo->coded, plan);
     for (int32_t i = 0, to; i <= last; i = to + 1) {
+        if (i > alike_to || plan->gradient_ranks) like = i;
         const struct fr_priced_stage *priced =
-            fr_stage_price(job, plan, rank_map, i, p->splits_backward, p->memo, &own);
-        to = coded_alike(plan, i, priced->alike_to);
+            fr_stage_price(job, plan, rank_map, i, like, p->splits_backward, p->memo, &own);
+        alike_to = priced->alike_to;
+        to = coded_alike(plan, i, alike_to);
         for (int32_t k = i; k <= to; k++) {
             p->stage[k] = priced->stage;
             p->stage[k].repeats = k > i;
