@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/digest.h"
 #include "base/random.h"
+#include "models/price/crossing.h"
 #include "models/price/lines.h"
 #include "models/price/stage_price.h"
 #include "models/price/stage_work.h"
@@ -89,21 +90,22 @@ static uint64_t mixed(uint64_t word, int place) {
 /* Plans that are asked for in turn differ in a word or two, so the digest takes in the words that change. */
 static void take_block(struct fr_memo *memo, const uint64_t *words, int from) {
     for (int i = from; i < from + BLOCK; i++) {
-        if (words[i] == memo->last[i]) continue;
-        memo->digest ^= mixed(memo->last[i], i) ^ mixed(words[i], i);
-        memo->last[i] = words[i];
+        const uint64_t word = words[i] & memo->mask[i];
+        if (word == memo->last[i]) continue;
+        memo->digest ^= mixed(memo->last[i], i) ^ mixed(word, i);
+        memo->last[i] = word;
     }
 }
 
+/* Words are compared before they are masked: what was asked for last is masked already. */
 void fr_memo_ask(struct fr_memo *memo, const struct fr_plan *plan) {
-    uint64_t words[BLOCKS * BLOCK] = {0};
+    uint64_t words[BLOCKS * BLOCK];
     memcpy(words, plan, sizeof *plan);
+    memset(words + WORDS, 0, sizeof words - sizeof *plan);
     for (int from = 0; from < BLOCKS * BLOCK; from += BLOCK) {
         uint64_t changed = 0;
-        for (int i = from; i < from + BLOCK; i++) {
-            words[i] &= memo->mask[i];
-            changed |= words[i] ^ memo->last[i];
-        }
+        for (int i = from; i < from + BLOCK; i++)
+            changed |= (words[i] ^ memo->last[i]) & memo->mask[i];
         if (changed) take_block(memo, words, from);
     }
 }
@@ -168,6 +170,13 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
 #define LATER                                                                                  \
     (NOT_OF_WHOLE | KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(offload) |                    \
      KEY(offload_layers) | KEY(reshard) | KEY(gradient_sync) | KEY(zero_exchange))
+/* Messages have their sizes and their codec, whatever stages do in their passes and after them. */
+#define NOT_CROSSED                                                                            \
+    (KEY(iterations) | KEY(gradient_stages) | KEY(gradient_rank) | KEY(gradient_ranks) |       \
+     KEY(embedding) | KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(offload) |                  \
+     KEY(offload_layers) | KEY(reshard) | KEY(gradient_sync) | KEY(zero_exchange) |            \
+     KEY(recompute) | KEY(recompute_layers) | KEY(attention) | KEY(overlap_experts) |          \
+     KEY(overlap_tp) | KEY(graphs) | KEY(accumulation) | KEY(loss))
 /* Who sits where hangs on the mesh alone. */
 #define NOT_PLACED                                                                             \
     (LATER | KEY(chunks) | KEY(recompute) | KEY(recompute_layers) | KEY(attention) |           \
@@ -180,26 +189,33 @@ static void drop_placed(void *result) {
     fr_rank_map_free(&placed->rank_map);
     free(placed->above);
     free(placed->like);
-    free(placed->timed);
     fr_pair_lines_free(placed->lines);
     placed->above = NULL;
     placed->like = NULL;
-    placed->timed = NULL;
     placed->lines = NULL;
+}
+
+static void drop_crossings(void *result) {
+    struct fr_crossings *crossings = result;
+    free(crossings->above);
+    crossings->above = NULL;
 }
 
 fr_status fr_price_memo_make(struct fr_price_memo *memo, struct fr_error *err) {
     memo->placed = fr_memo_make(256, sizeof(struct fr_stage_places), NOT_PLACED, drop_placed);
+    memo->crossings =
+        fr_memo_make(512, sizeof(struct fr_crossings), NOT_CROSSED, drop_crossings);
     memo->work = fr_memo_make(1024, sizeof(struct fr_stage_work), LATER | KEY(embedding), NULL);
     memo->stage = fr_memo_make(2048, sizeof(struct fr_priced_stage), NOT_OF_WHOLE, NULL);
     memo->coded = fr_memo_make(2048, sizeof(struct fr_priced_stage), NOT_OF_STAGE, NULL);
-    return memo->placed && memo->work && memo->stage && memo->coded
+    return memo->placed && memo->crossings && memo->work && memo->stage && memo->coded
                ? FR_OK
                : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }
 
 void fr_price_memo_clear(struct fr_price_memo *memo) {
     fr_memo_clear(memo->placed);
+    fr_memo_clear(memo->crossings);
     fr_memo_clear(memo->work);
     fr_memo_clear(memo->stage);
     fr_memo_clear(memo->coded);
@@ -207,6 +223,7 @@ void fr_price_memo_clear(struct fr_price_memo *memo) {
 
 void fr_price_memo_free(struct fr_price_memo *memo) {
     fr_memo_free(memo->placed);
+    fr_memo_free(memo->crossings);
     fr_memo_free(memo->work);
     fr_memo_free(memo->stage);
     fr_memo_free(memo->coded);
