@@ -168,7 +168,8 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
     if (p->memo) fr_memo_ask(p->memo->stage, plan);
     if (p->memo && plan->compression.gradient_stages > 0) fr_memo_ask(p->memo->coded, plan);
     for (int32_t i = 0, to; i <= last; i = to + 1) {
-        if (i > alike_to || plan->gradient_ranks) like = i;
+        const bool alike = i > 0 && i <= alike_to;
+        if (!alike || plan->gradient_ranks) like = i;
         const struct fr_priced_stage *priced =
             fr_stage_price(job, plan, rank_map, i, like, p->splits_backward, p->memo, &own);
         alike_to = priced->alike_to;
@@ -176,6 +177,7 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
         for (int32_t k = i; k <= to; k++) {
             p->stage[k] = priced->stage;
             p->stage[k].repeats = k > i;
+            p->stage[k].alike = alike || k > i;
             add_reduced(&p->stage[k], p);
         }
         if (i == 0) p->embedding_s = priced->embedding_s;
