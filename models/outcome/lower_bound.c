@@ -44,14 +44,15 @@ static struct passes passes_of(const struct fr_pipeline *p, int32_t i) {
 
 double fr_pipeline_lower_bound_s(const struct fr_pipeline *p) {
     const double n = (double)p->args.micro_batches * p->args.chunks;
+    const bool codes = fr_pipeline_codes(p);
     struct passes now = passes_of(p, 0);
     double begin_s = 0, end_s = now.last_s, most_s = 0;
     for (int32_t i = 0; i < p->args.stages; i++) {
         if (!p->stage[i].repeats && i > 0) now = passes_of(p, i);
         double then_s = p->splits_backward ? now.last_s : fr_larger(now.last_s, end_s);
         most_s = fr_larger(most_s, begin_s + n * now.all_s + then_s);
-        begin_s += now.forward_s + up_s(p, i);
-        end_s += now.backward_s + down_s(p, i);
+        begin_s += now.forward_s + (codes ? up_s(p, i) : p->stage[i].message_s);
+        end_s += now.backward_s + (codes || p->forward ? down_s(p, i) : p->stage[i].message_s);
     }
     return most_s * FR_LOWER_BOUND_SURE;
 }

@@ -13,7 +13,6 @@
 
 /* BLOCK words are compared at once. */
 enum { BLOCK = 8, WORDS = sizeof(struct fr_plan) / sizeof(uint64_t) };
-enum { BLOCKS = (WORDS + BLOCK - 1) / BLOCK };
 _Static_assert(sizeof(struct fr_plan) % sizeof(uint64_t) == 0, "a plan is whole words");
 
 /* Apart from the keys, so that the places that a key may be at are looked through in one line of a cache. */
@@ -34,9 +33,9 @@ enum { WAYS = 4 };
 struct fr_memo {
     size_t places, size; /* places: a multiple of WAYS */
     uint64_t n_asked;
-    uint64_t mask[BLOCKS * BLOCK];
-    uint64_t last[BLOCKS * BLOCK],
-        digest; /* key of the plan that was asked for last; 0 before */
+    uint64_t mask[WORDS];
+    uint64_t asked[WORDS];        /* the plan that was asked for last; 0 before */
+    uint64_t last[WORDS], digest; /* its key */
     void (*drop)(void *result);
     struct place *place;
     struct key *key;
@@ -87,33 +86,32 @@ static uint64_t mixed(uint64_t word, int place) {
     return fr_random_mix(word + (uint64_t)(place + 1) * FR_DIGEST_GOLDEN);
 }
 
-/* Plans that are asked for in turn differ in a word or two, so the digest takes in the words that change. */
-static void take_block(struct fr_memo *memo, const uint64_t *words, int from) {
-    for (int i = from; i < from + BLOCK; i++) {
-        const uint64_t word = words[i] & memo->mask[i];
+/* Words @p from to @p to of the plan are other ones than before: the digest takes in what of them is of the key. */
+static void take_words(struct fr_memo *memo, int from, int to) {
+    for (int i = from; i < to; i++) {
+        const uint64_t word = memo->asked[i] & memo->mask[i];
         if (word == memo->last[i]) continue;
         memo->digest ^= mixed(memo->last[i], i) ^ mixed(word, i);
         memo->last[i] = word;
     }
 }
 
-/* Words are compared before they are masked: what was asked for last is masked already. */
+/* Plans that are asked for in turn differ in a word or two. */
 void fr_memo_ask(struct fr_memo *memo, const struct fr_plan *plan) {
-    uint64_t words[BLOCKS * BLOCK];
-    memcpy(words, plan, sizeof *plan);
-    memset(words + WORDS, 0, sizeof words - sizeof *plan);
-    for (int from = 0; from < BLOCKS * BLOCK; from += BLOCK) {
-        uint64_t changed = 0;
-        for (int i = from; i < from + BLOCK; i++)
-            changed |= (words[i] ^ memo->last[i]) & memo->mask[i];
-        if (changed) take_block(memo, words, from);
+    for (int from = 0; from < WORDS; from += BLOCK) {
+        const int to = from + BLOCK < WORDS ? from + BLOCK : WORDS;
+        const size_t size = (size_t)(to - from) * sizeof(uint64_t);
+        const char *words = (const char *)plan + (size_t)from * sizeof(uint64_t);
+        if (memcmp(memo->asked + from, words, size) == 0) continue;
+        memcpy(memo->asked + from, words, size);
+        take_words(memo, from, to);
     }
 }
 
 static bool is_at(const struct fr_memo *memo, size_t at, uint64_t digest, int64_t also) {
     return memo->place[at].used && memo->place[at].digest == digest &&
            memo->key[at].also == also &&
-           memcmp(memo->key[at].words, memo->last, sizeof memo->key[at].words) == 0;
+           memcmp(memo->key[at].words, memo->last, sizeof memo->last) == 0;
 }
 
 /* Where it is, or else the one of its places that was not asked for longest. */
@@ -139,7 +137,7 @@ void *fr_memo_find_next(struct fr_memo *memo, int64_t also, bool *fresh) {
         if (place->used && memo->drop) memo->drop(result);
         place->digest = digest;
         memo->key[at].also = also;
-        memcpy(memo->key[at].words, memo->last, sizeof memo->key[at].words);
+        memcpy(memo->key[at].words, memo->last, sizeof memo->last);
         memset(result, 0, memo->size);
     }
     place->used = ++memo->n_asked;
