@@ -16,7 +16,7 @@
 struct in_flight {
     const struct fr_schedule *schedule;
     struct fr_schedule_args args;
-    int64_t *passes; /* [2 P]: held, waiting */
+    struct fr_pipeline_in_flight *held; /* [P] */
 };
 
 enum { ORDERS = 512, RUNS = 2048 };
@@ -55,7 +55,7 @@ void fr_pricer_free(struct fr_pricer *pricer) {
     fr_price_memo_free(&pricer->memo);
     fr_recurrence_cache_free(pricer->cache);
     fr_recurrence_cache_free(pricer->shared);
-    for (int i = 0; i < ORDERS; i++) free(pricer->in_flight[i].passes);
+    for (int i = 0; i < ORDERS; i++) free(pricer->in_flight[i].held);
     free(pricer->stage);
     free(pricer->slots);
     free(pricer);
@@ -94,24 +94,31 @@ static struct in_flight *place_of(struct fr_pricer *x, const struct fr_pipeline 
     return &x->in_flight[fr_digest_place((uint64_t)(uintptr_t)p->schedule, key, 3) % ORDERS];
 }
 
+static struct fr_pipeline_in_flight held_of(struct fr_pricer *x, const struct fr_pipeline *p,
+                                            int32_t i) {
+    const double chunks = p->args.chunks;
+    if (p->schedule->held)
+        return (struct fr_pipeline_in_flight){(double)p->schedule->held(&p->args, i) / chunks,
+                                              0};
+    p->schedule->order(&p->args, i, x->slots);
+    return (struct fr_pipeline_in_flight){
+        (double)fr_schedule_in_flight(p->splits_backward, x->slots, p->n_slots) / chunks,
+        (double)fr_schedule_waiting(p->splits_backward, x->slots, p->n_slots) / chunks};
+}
+
 /* A stage's slots at a time: the order of all is written only where it is followed. */
 static bool find_in_flight(struct fr_pricer *x, struct fr_pipeline *p) {
     struct in_flight *in_flight = place_of(x, p);
-    p->in_flight = in_flight->passes;
-    if (in_flight->passes && in_flight->schedule == p->schedule &&
+    p->in_flight = in_flight->held;
+    if (in_flight->held && in_flight->schedule == p->schedule &&
         same_args(&in_flight->args, &p->args))
         return true;
-    free(in_flight->passes);
+    free(in_flight->held);
     *in_flight = (struct in_flight){p->schedule, p->args,
-                                    fr_malloc(2 * (size_t)p->args.stages, sizeof(int64_t))};
-    p->in_flight = in_flight->passes;
-    if (!in_flight->passes || !make_slots(x, (size_t)p->n_slots)) return false;
-    for (int32_t i = 0; i < p->args.stages; i++) {
-        p->schedule->order(&p->args, i, x->slots);
-        in_flight->passes[i] = fr_schedule_in_flight(p->splits_backward, x->slots, p->n_slots);
-        in_flight->passes[p->args.stages + i] =
-            fr_schedule_waiting(p->splits_backward, x->slots, p->n_slots);
-    }
+                                    fr_malloc((size_t)p->args.stages, sizeof *in_flight->held)};
+    p->in_flight = in_flight->held;
+    if (!in_flight->held || !make_slots(x, (size_t)p->n_slots)) return false;
+    for (int32_t i = 0; i < p->args.stages; i++) in_flight->held[i] = held_of(x, p, i);
     return true;
 }
 

@@ -259,16 +259,15 @@ static int64_t beside(const struct fr_plan *plan, int32_t i, bool splits) {
     return (2 * (int64_t)i + plan->schedule->folds) * 2 + splits;
 }
 
-const struct fr_priced_stage *fr_stage_price(const struct fr_job *job,
-                                             const struct fr_plan *plan,
-                                             const struct fr_rank_map *rank_map, int32_t i,
-                                             bool splits, const struct fr_price_memo *memo,
-                                             struct fr_priced_stage *own) {
+const struct fr_priced_stage *
+fr_stage_price(const struct fr_job *job, const struct fr_plan *plan,
+               const struct fr_rank_map *rank_map, int32_t i, int32_t like, bool splits,
+               const struct fr_price_memo *memo, struct fr_priced_stage *own) {
     bool fresh = true;
     struct fr_priced_stage *priced =
         memo && job->workload.transformer.layers > 0
             ? fr_memo_find_next(fr_codec_codes(plan, i) ? memo->coded : memo->stage,
-                                beside(plan, i, splits), &fresh)
+                                beside(plan, like, splits), &fresh)
             : own;
     if (fresh) make(job, plan, rank_map, i, splits, memo, priced);
     return priced;

@@ -19,12 +19,13 @@ struct fr_priced_stage {
 };
 
 /** Stage @p i of a checked plan, but for the time of its messages.
+ *  @param like    the first stage that does what it does, but for the compression of gradients; both compressed go to
+ *                 one rank
  *  @param splits  does the schedule split backward passes?
  *  @param memo    where a transformer's stage is looked up, or NULL: it is made in @p own.  Valid until the next call */
-const struct fr_priced_stage *fr_stage_price(const struct fr_job *job,
-                                             const struct fr_plan *plan,
-                                             const struct fr_rank_map *rank_map, int32_t i,
-                                             bool splits, const struct fr_price_memo *memo,
-                                             struct fr_priced_stage *own);
+const struct fr_priced_stage *
+fr_stage_price(const struct fr_job *job, const struct fr_plan *plan,
+               const struct fr_rank_map *rank_map, int32_t i, int32_t like, bool splits,
+               const struct fr_price_memo *memo, struct fr_priced_stage *own);
 
 #endif
