@@ -89,13 +89,14 @@ void fr_picture_text(struct fr_picture *p, const char *text, double x_px, double
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Do the words of @p text that end and begin around its letter @p end stay together: a number and its unit, or a
- * short word before a number, "k 16", "batch 32"? */
+/* Do the words of @p text that end and begin around its letter @p end stay together: a number and its unit, a short
+ * word before a number, "k 16", "forerun 0.2.0", or the sides of an equation, "n = 1024"? */
 static bool stay_together(const char *text, size_t end, size_t blanks) {
-    enum { UNIT = 3, NAME = 5 };
+    enum { UNIT = 3, NAME = 7 };
     const char *next = text + end + blanks;
     size_t before = 0;
     while (before < end && text[end - 1 - before] != ' ') before++;
+    if ((before == 1 && text[end - 1] == '=') || strncmp(next, "= ", 2) == 0) return true;
     if (before > 0 && is_digit(text[end - 1])) return strcspn(next, " ") <= UNIT;
     return before <= NAME && is_digit(*next);
 }
