@@ -362,10 +362,9 @@ const struct fr_paper fr_paper_optimus = {
              "Figures 3, 10 and 12 to 16; pipelines by the event engine",
     .run = run,
     .more =
-        "Figures 9 and 11 and the perplexities of Table 2 and Figure 13 need trainings, which "
-        "this machine can do in the small: forerun quality --vary "
-        "compression.backward.scope=none,epilogue,all --vary compression.gradient.stages=0,1 "
-        "--set pp=2 --set dp=2 --ranks 4 --cluster a100-hdr --json > quality.json; forerun "
-        "reproduce optimus --quality quality.json. Tables 3 and 4 need the paper's trained "
-        "models.",
+        "Trainings on this machine, in the small, add Figures 9 and 11 and perplexities. First "
+        "run forerun quality --vary compression.backward.scope=none,epilogue,all --vary "
+        "compression.gradient.stages=0,1 --set pp=2 --set dp=2 --ranks 4 --cluster a100-hdr "
+        "--json > quality.json. Then run forerun reproduce optimus --quality quality.json. "
+        "Tables 3 and 4 need the paper's trained models.",
 };
