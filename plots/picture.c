@@ -174,12 +174,31 @@ static void place_stack(struct fr_picture *p) {
     fr_text_free(&title), fr_text_free(&note);
 }
 
+/* A long title is smaller, so that it is cut only where it would be too small to read. */
+static int title_size(const struct fr_picture *p, const char *title) {
+    enum { LARGE = 15, SMALL = 10, MARGIN_PX = 40 };
+    int size = LARGE;
+    while (size > SMALL && fr_picture_text_px(title, size) > p->width_px - MARGIN_PX) size--;
+    return size;
+}
+
+/* The note takes as many lines as it needs, and the picture grows with it. */
 static void place_frame(struct fr_picture *p) {
+    enum { NOTE_SIZE = 10, NOTE_STEP_PX = 14, MARGIN_PX = 20 };
     const char *title = p->o && p->o->title ? p->o->title : fr_text_get(&p->title);
+    struct fr_text note = {0};
+    const int lines =
+        fr_picture_wrap(fr_text_get(&p->note), NOTE_SIZE, p->width_px - 2.0 * MARGIN_PX, &note);
+    const int more_px = lines > 1 ? (lines - 1) * NOTE_STEP_PX : 0;
+    p->height_px += more_px;
     if (p->title.length && !(p->o && p->o->no_title))
-        fr_picture_text(p, title, 20, 22, "left", 15, "#000000");
-    fr_picture_text(p, fr_text_get(&p->note), 20, p->height_px - 34, "left", 10, "#555555");
-    fr_picture_text(p, fr_text_get(&p->footer), 20, p->height_px - 16, "left", 10, "#555555");
+        fr_picture_text(p, title, MARGIN_PX, 22, "left", title_size(p, title), "#000000");
+    fr_picture_lines(p, fr_text_get(&note), MARGIN_PX, p->height_px - 34 - more_px,
+                     NOTE_STEP_PX, NOTE_SIZE, "#555555");
+    fr_picture_text(p, fr_text_get(&p->footer), MARGIN_PX, p->height_px - 16, "left", NOTE_SIZE,
+                    "#555555");
+    p->script.failed = p->script.failed || note.failed;
+    fr_text_free(&note);
 }
 
 /* The labels of a narrow panel's axes are small. */

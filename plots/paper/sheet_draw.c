@@ -126,20 +126,6 @@ static double lowest(const struct fr_sheet_field *f) {
     return low;
 }
 
-/* 1, 2 and 5 times powers of ten; over more than three of them those alone. */
-static void plain_ticks(struct fr_picture *p, struct fr_scale range) {
-    static const double mantissas[] = {1, 2, 5};
-    const int most = range.high / range.low > 2000 ? 1 : 3;
-    int written = 0;
-    for (int power = (int)floor(log10(range.low)); pow(10, power) <= range.high; power++)
-        for (int m = 0; m < most; m++) {
-            double at = mantissas[m] * pow(10, power);
-            if (at < range.low || at > range.high || written > 30) continue;
-            fr_text_addf(&p->script, "%s'%g' %g", written++ ? ", " : "", at, at);
-        }
-    fr_text_addf(&p->script, ")\n");
-}
-
 static void y_axis(struct fr_picture *p, const struct fr_sheet_field *f, bool low_panel) {
     struct fr_scale seen = FR_SCALE_EMPTY;
     include_values(f, &seen);
@@ -147,12 +133,8 @@ static void y_axis(struct fr_picture *p, const struct fr_sheet_field *f, bool lo
         linear_axis(p, f, lowest(f), seen.high > 0 ? seen.high : 1, low_panel ? 5 : 8);
     else if (f->has_quantity)
         fr_scale_axis(p, "y", seen, f->quantity, TICKS_MAX);
-    else {
-        struct fr_scale range = fr_scale_padded(seen);
-        fr_text_addf(&p->script, "set logscale y\nset yrange [%.9g:%.9g]\nset ytics (",
-                     range.low, range.high);
-        plain_ticks(p, range);
-    }
+    else
+        fr_scale_plain(p, "y", fr_scale_padded(seen));
 }
 
 static void numbers_axis(struct fr_picture *p, const struct fr_sheet_field *f) {
