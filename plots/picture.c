@@ -182,23 +182,25 @@ static int title_size(const struct fr_picture *p, const char *title) {
     return size;
 }
 
-/* The note takes as many lines as it needs, and the picture grows with it. */
+/* Note and footer take as many lines as they need, and the picture grows with them. */
 static void place_frame(struct fr_picture *p) {
     enum { NOTE_SIZE = 10, NOTE_STEP_PX = 14, MARGIN_PX = 20 };
     const char *title = p->o && p->o->title ? p->o->title : fr_text_get(&p->title);
-    struct fr_text note = {0};
-    const int lines =
-        fr_picture_wrap(fr_text_get(&p->note), NOTE_SIZE, p->width_px - 2.0 * MARGIN_PX, &note);
-    const int more_px = lines > 1 ? (lines - 1) * NOTE_STEP_PX : 0;
-    p->height_px += more_px;
+    struct fr_text note = {0}, footer = {0};
+    const double width_px = p->width_px - 2.0 * MARGIN_PX;
+    const int notes = fr_picture_wrap(fr_text_get(&p->note), NOTE_SIZE, width_px, &note),
+              footers = fr_picture_wrap(fr_text_get(&p->footer), NOTE_SIZE, width_px, &footer);
+    const int footer_px = footers > 1 ? (footers - 1) * NOTE_STEP_PX : 0,
+              both_px = footer_px + (notes > 1 ? (notes - 1) * NOTE_STEP_PX : 0);
+    p->height_px += both_px;
     if (p->title.length && !(p->o && p->o->no_title))
         fr_picture_text(p, title, MARGIN_PX, 22, "left", title_size(p, title), "#000000");
-    fr_picture_lines(p, fr_text_get(&note), MARGIN_PX, p->height_px - 34 - more_px,
+    fr_picture_lines(p, fr_text_get(&note), MARGIN_PX, p->height_px - 34 - both_px,
                      NOTE_STEP_PX, NOTE_SIZE, "#555555");
-    fr_picture_text(p, fr_text_get(&p->footer), MARGIN_PX, p->height_px - 16, "left", NOTE_SIZE,
-                    "#555555");
-    p->script.failed = p->script.failed || note.failed;
-    fr_text_free(&note);
+    fr_picture_lines(p, fr_text_get(&footer), MARGIN_PX, p->height_px - 16 - footer_px,
+                     NOTE_STEP_PX, NOTE_SIZE, "#555555");
+    p->script.failed = p->script.failed || note.failed || footer.failed;
+    fr_text_free(&note), fr_text_free(&footer);
 }
 
 /* The labels of a narrow panel's axes are small. */

@@ -53,7 +53,7 @@ static const struct {
      "score.json",
      {"3 runs: mean error 6.7 %, 67 % in their interval", "measured",
       "predicted, with 90 % interval", "predicted / measured - 1",
-      "1 runs could not be predicted", NULL}},
+      "1 run could not be predicted", NULL}},
     {"validate",
      "validate.json",
      {"8 real configurations: median error 5.7 %, median regret 0.0 %", "measured", "predicted",
