@@ -14,7 +14,12 @@
 #include "plots/results.h"
 #include "plots/scale.h"
 
-enum { WIDTH_PX = 1000, HEIGHT_PX = 520, LINES_MAX = 7 };
+enum {
+    WIDTH_PX = 1000,
+    HEIGHT_PX = 520,
+    LINES_MAX = 7,
+    APART = 3 /* break-evens further apart are on logarithmic axes */
+};
 static const struct fr_box box = {90, 80, 480, 330};
 
 /* The plans drawn: of those with one break-even the first. */
@@ -84,6 +89,17 @@ static void add_line(struct fr_picture *p, const struct fr_results *results,
                      fr_picture_colour(i + 1), fr_picture_point(i));
 }
 
+/* Logarithmic where the plans differ much: on a linear axis the steepest line hides all others. */
+static void add_axes(struct fr_picture *p, double from, double to, double low, double high,
+                     bool logarithmic) {
+    if (logarithmic) {
+        fr_scale_plain(p, "x", (struct fr_scale){from, to});
+        fr_scale_plain(p, "y", (struct fr_scale){low, high});
+    } else
+        fr_text_addf(&p->script, "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\n", from, to,
+                     0.95 * low, 1.05 * high);
+}
+
 static void add_texts(struct fr_picture *p, const struct fr_results *results,
                       const struct lines *lines) {
     const struct fr_result *first = lines->of[0];
@@ -92,7 +108,8 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
                  fr_result_label(results, first, label, sizeof label), first->break_even);
     fr_text_addf(&p->note, "Marks: a lossy plan costs as much as the exact one.  ");
     if (lines->left_out)
-        fr_text_addf(&p->note, "%d more plans are not drawn.  ", lines->left_out);
+        fr_text_addf(&p->note, "%d more plan%s not drawn.  ", lines->left_out,
+                     lines->left_out > 1 ? "s are" : " is");
     fr_results_footer(results, p, results->ranked != FR_RANKED_TIME);
 }
 
@@ -102,8 +119,9 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
     struct lines lines = {.n = 0};
     (void)o;
     FR_TRY(find(results, root, &lines, err));
-    const double least = lines.of[lines.n - 1]->break_even, from = fmin(1, least) * 0.95,
-                 to = fmax(1, lines.most) * 1.1;
+    const double least = lines.of[lines.n - 1]->break_even,
+                 margin = lines.most > APART * least ? 1.6 : 1.1,
+                 from = fmin(1, least) / margin, to = fmax(1, lines.most) * margin;
     for (int i = 0; i < lines.n; i++) {
         char label[FR_RESULT_LABEL], title[FR_RESULT_LABEL + 40];
         snprintf(title, sizeof title, "%s: below %.3g",
@@ -118,8 +136,8 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
                      : results->ranked == FR_RANKED_EDP
                          ? "energy x time to the loss, its root over the exact plan's"
                          : "time to the loss over the exact plan's");
-    fr_text_addf(&p->script, "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\n", from, to,
-                 0.95 * fmin(1, from / lines.most), 1.05 * fmax(1, to / least));
+    add_axes(p, from, to, fmin(1, from / lines.most), fmax(1, to / least),
+             lines.most > APART * least);
     fr_picture_axis_label(p, "x", "iterations over those of the exact plan");
     fr_picture_key(p, box.left + box.width + 25, box.top);
     add_exact(p, from, to);

@@ -156,7 +156,8 @@ static void add_texts(struct fr_picture *p, const struct rows *rows,
     fr_text_addf(&p->title, "%d runs: mean error %.1f %%", rows->n, sum / rows->n);
     if (stated) fr_text_addf(&p->title, ", %.0f %% in their interval", 100.0 * inside / stated);
     if (rows->skipped)
-        fr_text_addf(&p->note, "%d runs could not be predicted.  ", rows->skipped);
+        fr_text_addf(&p->note, "%d run%s could not be predicted.  ", rows->skipped,
+                     rows->skipped > 1 ? "s" : "");
     fr_provenance_line(p, "forerun score", root);
 }
 
