@@ -1,5 +1,5 @@
 #!/bin/sh
-# mutate.sh [--seed S,...] [--count N] [--jobs J] [--most SECONDS] [--dir DIR] [FOLDER...]
+# mutate.sh [--seed S,...] [--count N] [--jobs J] [--most SECONDS] [--dir DIR] [--as-covered] [FOLDER...]
 #
 # Would the tests notice?  N single changes of the code that compile (mutate.c says which are made), one at a
 # time: the changed file is compiled and its library linked, by the very commands of the build, and the tests
@@ -7,7 +7,8 @@
 # All of it under DIR, the checkout being left alone.  FOLDER: where to change (default models sim search and
 # the fits of calibrate).  J changes are tried side by side.  The same seed on the same tree makes the same
 # changes; a run that was interrupted says how far it came and goes on there.  Several seeds: one after the other.
-# Tests that took more than --most seconds are left out: what survives may not survive all.  The last line of a seed is
+# Tests that took more than --most seconds are left out: what survives may not survive all.  --as-covered: on what
+# cover.sh made of an earlier checkout, as far as it came.  The last line of a seed is
 #
 #     mutation: 57 of 60 noticed, 95.0 %, 1 excused; seed 1
 #
@@ -29,7 +30,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-seed=1 count=20 jobs=1 most=1000000 dir=${TMPDIR:-/tmp}/forerun-mutation-$(id -u)
+seed=1 count=20 jobs=1 most=1000000 covered= dir=${TMPDIR:-/tmp}/forerun-mutation-$(id -u)
 
 usage() {
   sed -n '2s/^# /usage: /p' "$0" >&2
@@ -46,6 +47,7 @@ while [ $# -gt 0 ]; do
   --jobs) jobs=$2 && shift 2 ;;
   --dir) dir=$2 && shift 2 ;;
   --most) most=$2 && shift 2 ;;
+  --as-covered) covered=yes && shift ;;
   -*) usage ;;
   *) break ;;
   esac
@@ -54,7 +56,8 @@ case $count$jobs$most$(echo "$seed" | tr -d ,) in *[!0-9]*) usage ;; esac
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 tab=$(printf '\t')
-export LC_ALL=C FR_WHOLE=1 # tests try the whole, not the sample of every day
+export LC_ALL=C
+unset FR_WHOLE # tests try the sample of every day, not the whole
 
 # Interrupted, all that was started ends too, in whatever process groups; what has been found stays and is told.
 descendants() {
@@ -73,8 +76,9 @@ stop() {
   exit 1
 }
 trap stop INT TERM HUP
-"$here/cover.sh" "$root" "$dir" &
+[ -n "$covered" ] || "$here/cover.sh" "$root" "$dir" "$jobs" &
 wait $!
+[ -z "$covered" ] || cat "$dir"/took/* >"$dir/seconds"
 # Data of others, where there are some: tests look for them from where they run upwards.
 FORERUN_DATA=$(cat "$dir/data")
 export FORERUN_DATA

@@ -121,6 +121,9 @@ static const struct {
     {"costs", walk_costs},
     {"members", walk_members},
     {"comparisons", walk_comparisons},
+    {"software", walk_software},
+    {"runtimes", walk_runtimes},
+    {"generations", walk_generations},
 };
 
 int main(int argc, char **argv) {
