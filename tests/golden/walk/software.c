@@ -14,7 +14,7 @@ static const char runtimes[] =
     "fsdp-mpt-2023|internevo-2023|megatron-lm-2022|megatron-2021|megatron-2020|oneflow-2021|"
     "papers-2019";
 
-/* What most of the plans can run with. */
+/* Clusters, models and settings that most plans can run with. */
 static const char *const jobs[] = {
     "--cluster dgx-h100|dgx-a100|dgx-b200 --model llama-3-8b --set global_batch=16",
     "--cluster dgx-b200|gb200-nvl72|gb300-nvl72 --model llama-3-70b --set global_batch=32 "
