@@ -404,6 +404,7 @@ walks() {
     echo "golden-walk clocks $seed 150"
     echo "golden-walk plan-files $seed 1500"
     echo "golden-walk samples $seed 150"
+    echo "golden-walk cards $seed 150"
     echo "golden-walk runs $seed 120"
     echo "golden-walk costs $seed 2000 in/rich/*cluster*.json"
     echo "golden-walk software $seed 1000"

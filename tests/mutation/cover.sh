@@ -2,7 +2,7 @@
 # cover.sh ROOT DIR [JOBS [MOST]]: what mutate.sh needs, under DIR, of the checkout at ROOT
 #
 # JOBS (1) tests are measured side by side.  One that takes more than MOST seconds (600) is left out, golden outputs that
-# take more than ten times as long.  Of commands at random the first seed is measured, unoptimised about as long as all six.
+# take more than ten times as long.  Of commands at random the first seed counts, as every day.
 #
 #     tree                        a copy of its files
 #     plain coverage sanitized    three builds of them: as released; for gcov; with sanitizers

@@ -124,6 +124,7 @@ static const struct {
     {"software", walk_software},
     {"runtimes", walk_runtimes},
     {"generations", walk_generations},
+    {"cards", walk_cards},
 };
 
 int main(int argc, char **argv) {

@@ -73,6 +73,7 @@ void walk_comparisons(struct walk *w);
 void walk_software(struct walk *w);
 void walk_runtimes(struct walk *w);
 void walk_generations(struct walk *w);
+void walk_cards(struct walk *w);
 void walk_samples(struct walk *w);
 void walk_runs(struct walk *w);
 void walk_costs(struct walk *w);
