@@ -192,7 +192,7 @@ static void small(const struct machine *m) {
 
 /* ---- accelerators ------------------------------------------------------------------------------- */
 
-/* What a fused kernel takes forward and backward, of sequences, widths and masks. */
+/* A fused kernel forward and backward: sequences, widths and masks. */
 static void attentions(const struct machine *m) {
     char head[256], kernel[16], dtype[8];
     double rate = walk_between(m->w, 1e14, 7e14), half = walk_between(m->w, 1, 900),
