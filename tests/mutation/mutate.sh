@@ -21,7 +21,7 @@
 #     equivalent  excused: survived, and stands in tests/mutation/survivors (file, line as it is, line as changed) with the
 #                 reason why nothing can notice
 #     stillborn   does not compile without a warning: nothing to notice; another is drawn in its place
-#     same        the compiler makes the same code of it, byte for byte, as of the file as it is, and no sanitizer
+#     same        the compiler makes the same code of it, at one of its levels and byte for byte, as of the file as it is, and no sanitizer
 #                 minds (of what is undefined the compiler may make what it likes): nothing to notice; another is
 #                 drawn in its place (Papadakis, Jia, Harman & Le Traon, "Trivial compiler equivalence", ICSE 2015)
 #
@@ -109,11 +109,12 @@ commands() {
   fi
   cat "$kept"
 }
-# compile FOLDER BUILD FILE: FOLDER/changed.o of FOLDER/changed.c, which stands for FILE; by the command of the build
+# compile FOLDER BUILD FILE [LEVEL]: FOLDER/changed.o of FOLDER/changed.c, which stands for FILE; by the command of the
+# build, or at another LEVEL of optimisation
 compile() {
   commands "$2" "$3" >"$1/commands"
   { read -r object && read -r library && read -r compile && read -r link; } <"$1/commands"
-  (cd "$2" && sh -c "$compile -iquote $(dirname "$dir/tree/$3") -o $1/changed.o -c $1/changed.c") >"$1/build.log" 2>&1
+  (cd "$2" && sh -c "$compile ${4:-} -iquote $(dirname "$dir/tree/$3") -o $1/changed.o -c $1/changed.c") >"$1/build.log" 2>&1
 }
 # link FOLDER BUILD: FOLDER/lib holds the one library with FOLDER/changed.o in its place
 link() {
@@ -122,17 +123,24 @@ link() {
   link=$(echo "$link" | sed -e "s| -o $library | -o $1/lib/$library |" -e "s| $object | $1/changed.o |")
   (cd "$2" && sh -c "$link") >>"$1/build.log" 2>&1
 }
-# same_code FOLDER FILE: is FOLDER/changed.o what FILE makes, compiled from the same place?
+# same_code FOLDER FILE [LEVEL]: is FOLDER/changed.o what FILE makes, compiled from the same place?
 same_code() {
-  as_it_is=$1/unchanged/$(echo "$2" | tr / _).o
+  as_it_is=$1/unchanged/$(echo "$2" | tr / _)${3:-}.o
   if [ ! -s "$as_it_is" ]; then
     mkdir -p "$1/unchanged" "$1/beside"
     mv "$1/changed.c" "$1/changed.o" "$1/beside"
     cp "$dir/tree/$2" "$1/changed.c"
-    compile "$1" "$dir/plain" "$2" && mv "$1/changed.o" "$as_it_is"
+    compile "$1" "$dir/plain" "$2" "${3:-}" && mv "$1/changed.o" "$as_it_is"
     mv "$1/beside/changed.c" "$1/beside/changed.o" "$1"
   fi
   cmp -s "$1/changed.o" "$as_it_is"
+}
+# What one level of the compiler proves to be the same another may leave as it was.
+same_at_any_level() { # same_at_any_level FOLDER FILE
+  for level in -O1 -O3 -Os; do
+    compile "$1" "$dir/plain" "$2" $level && same_code "$1" "$2" $level && return
+  done
+  return 1
 }
 
 # passes FOLDER LIBRARIES BUILD TEST SECONDS: programs of BUILD, with LIBRARIES before theirs
@@ -236,6 +244,7 @@ judge() { # judge FOLDER FILE LINE: verdict and by
     by=$(killed_by "$1" "$2") && return
   fi
   by=$(killed_by_sanitizer "$1" "$2") && return
+  if [ $unseen = survived ] && same_at_any_level "$1" "$2"; then unseen=same; fi
   verdict=$unseen
   [ -s "$1/tests" ] || by='not executed'
 }
