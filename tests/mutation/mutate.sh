@@ -30,7 +30,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-seed=1 count=20 jobs=1 most=1000000 covered= dir=${TMPDIR:-/tmp}/forerun-mutation-$(id -u)
+seed=1 count=20 jobs=1 most=1000000 covered='' dir=${TMPDIR:-/tmp}/forerun-mutation-$(id -u)
 
 usage() {
   sed -n '2s/^# /usage: /p' "$0" >&2
