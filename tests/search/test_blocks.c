@@ -296,17 +296,34 @@ static uint64_t print_of(const struct search *s) {
     return print;
 }
 
+/* A name with its last letter changed is another search's, though all its times are the same. */
+static void name_counts(const struct search *s, char *name, uint64_t first) {
+    char *last = name + strlen(name) - 1, was = *last;
+    *last = '~';
+    FR_TRUE(print_of(s) != first, "%s", name);
+    *last = was;
+    FR_TRUE(print_of(s) == first, "%s", name);
+}
+
+static void number_counts(const struct search *s, double *number, uint64_t first) {
+    double was = *number;
+    *number = 0.25;
+    FR_TRUE(print_of(s) != first, "%g and %g", was, *number);
+    *number = was;
+}
+
 /* Another machine, other options or other plans are another search; threads are not. */
 static void prints(void **state) {
     struct search s;
     (void)state;
     start(&spaces[3], &s);
     uint64_t first = print_of(&s);
-    char runtime[sizeof s.job.cluster.runtime];
-    memcpy(runtime, s.job.cluster.runtime, sizeof runtime);
-    snprintf(s.job.cluster.runtime, sizeof runtime, "another"); /* of the same times */
-    assert_true(print_of(&s) != first);
-    memcpy(s.job.cluster.runtime, runtime, sizeof runtime);
+    name_counts(&s, s.job.cluster.name, first);
+    name_counts(&s, s.job.workload.name, first);
+    name_counts(&s, s.job.cluster.runtime, first);
+    number_counts(&s, &s.options.max_lossy, first);
+    number_counts(&s, &s.options.fit, first);
+    number_counts(&s, &s.options.memory_limit_B, first);
     s.options.threads = 7;
     assert_true(print_of(&s) == first);
     s.options.top = 11;
