@@ -42,7 +42,7 @@ static const fr_plan_key_set runs =
     KEY(global_batch) | KEY(micro_batch) | KEY(recompute) | KEY(branches) | KEY(exchange) |
     KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(sequence_parallel) | KEY(cp) | KEY(context) |
     KEY(iterations) | KEY(zero_ranks) | KEY(overlap_tp) | KEY(p2p) | KEY(common) |
-    KEY(attention);
+    KEY(attention) | KEY(layer_tp) | KEY(divide);
 
 /* A key that has a value of its own and is not run, or NULL. */
 static const struct fr_plan_key *find_lacking(const struct fr_plan *plan) {
@@ -127,6 +127,58 @@ static fr_status check_context(const struct fr_real_case *run, struct fr_error *
                            err);
 }
 
+/* A group of a transformer's products on P_r ranks: whole samples of the attention and of the positions, whole tokens
+ * of the MLP. */
+static fr_status check_grid(const struct fr_real_case *run, int group, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    int64_t p = fr_plan_grid(plan, group), next = fr_plan_grid(plan, (group + 1) % FR_GRIDS);
+    bool tokens = group == FR_GRID_MLP;
+    int64_t share = tokens ? fr_mesh_columns(run) : fr_mesh_micro_batch(run);
+    FR_TRY(fr_real_divides("the ranks of a stage", plan->tp * fr_plan_replicas(plan),
+                           "a P_r of layer_tp", p, err));
+    FR_TRY(fr_real_divides(tokens ? "what P_r ranks of layer_tp have, in tokens"
+                                  : "what P_r ranks of layer_tp have, in samples",
+                           share * p, "tp", plan->tp, err));
+    if (p % next != 0 && next % p != 0)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "of layer_tp one of %" PRId64 " and %" PRId64 " must divide the other",
+                       p, next);
+    if (plan->cp > 1 && !tokens && fr_plan_own_grid(plan, group))
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "with cp above 1 only the MLP has a P_r of its own in layer_tp; expected "
+            "%" PRId64 " for attention and for embedding and logits",
+            plan->tp);
+    return FR_OK;
+}
+
+static fr_status check_grids(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    if (plan->layer_tp_best)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "layer_tp must be numbers here; forerun predict says the best");
+    if (!plan->layer_tp) return FR_OK;
+    if (!run->workload->transformer.layers)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "\"layer_tp\" of layers is run by program grid");
+    if (plan->n_layer_tp != FR_GRIDS || !plan->method->grids)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "layer_tp of a transformer lists P_r of its attention, its MLP, and "
+                       "embedding and logits, for method grid");
+    if (fr_mesh_fused(run) && fr_plan_own_grid(plan, FR_GRID_ENDS))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "an embedding with a P_r of its own in layer_tp is not fused");
+    for (int g = 0; g < FR_GRIDS; g++) FR_TRY(check_grid(run, g, err));
+    return FR_OK;
+}
+
+/* Groups of neighbours that divide what zero divides make up all copies of each kind. */
+static fr_status check_zero_copies(const struct fr_plan *plan, struct fr_error *err) {
+    for (int h = 0; h < FR_HOLDERS; h++)
+        FR_TRY(fr_real_divides("the copies of parameters", fr_real_copies(plan, h),
+                               "those that divide them", fr_real_dividing(plan, h), err));
+    return FR_OK;
+}
+
 /* Neighbours that divide what zero divides make up all copies; one alone would scatter nothing. */
 static fr_status check_zero_ranks(const struct fr_real_case *run, struct fr_error *err) {
     const struct fr_plan *plan = run->plan;
@@ -136,7 +188,8 @@ static fr_status check_zero_ranks(const struct fr_real_case *run, struct fr_erro
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "zero_ranks is %" PRId64 "; expected 0 or %d to dp x cp, %" PRId64, z,
                        plan->zero > 1 ? 2 : 1, replicas);
-    return fr_real_divides("the replicas, dp x cp", replicas, "zero_ranks", z, err);
+    FR_TRY(fr_real_divides("the replicas, dp x cp", replicas, "zero_ranks", z, err));
+    return check_zero_copies(plan, err);
 }
 
 static fr_status check_batch(const struct fr_real_case *run, struct fr_error *err) {
@@ -240,6 +293,7 @@ fr_status fr_mesh_check(const struct fr_real_case *run, struct fr_error *err) {
     FR_TRY(check_keys(run, err));
     FR_TRY(check_context(run, err));
     FR_TRY(check_zero_ranks(run, err));
+    FR_TRY(check_grids(run, err));
     fr_status status = fr_chain_make(run, &chain, err);
     if (status == FR_OK) status = check_units(&chain, err);
     if (status == FR_OK) status = check_batch(run, err);
