@@ -195,6 +195,17 @@ static void send(struct fr_stage *from, struct fr_stage *to, struct sent sent, d
     to->sent_B[FR_SENT_TP] += n * sent.tp_B;
 }
 
+/* @p n messages of forward or backward passes, @p small of them coded.  Where a schedule folds @p n_turned go the other way,
+ * those of every other chunk, of which @p turned are coded. */
+static void send_passes(struct fr_stage *from, struct fr_stage *to, double n_turned, double n,
+                        double turned, double small, struct sent whole, struct sent coded) {
+    double on = small - turned;
+    send(from, to, whole, n - n_turned - on);
+    send(from, to, coded, on);
+    send(to, from, whole, n_turned - turned);
+    send(to, from, coded, turned);
+}
+
 /* Messages both ways across the boundary above stage @p i. */
 static void price_messages(const struct fr_job *job, const struct fr_stage_places *placed,
                            int32_t i, struct fr_pipeline *p, uint32_t *extrapolated) {
@@ -209,16 +220,17 @@ static void price_messages(const struct fr_job *job, const struct fr_stage_place
     else
         own = fr_rank_map_pair(rank_map, i, (i + 1) % p->args.stages);
     time_messages(job, placed, pair, i, small > 0, forward > 0, stage, extrapolated);
-    const struct sent whole = sent_of(rank_map, pair, stage->message_B, stage->gathered_B);
-    send(stage, above, whole, n - forward);
-    if (forward > 0)
-        send(stage, above, sent_of(rank_map, pair, stage->small_forward_B, stage->gathered_B),
-             forward);
+    const double gathered_B = stage->gathered_B;
+    const bool folds = p->schedule && p->schedule->folds && n > 0;
+    const struct sent whole = sent_of(rank_map, pair, stage->message_B, gathered_B);
+    struct sent coded = whole;
+    if (forward > 0) coded = sent_of(rank_map, pair, stage->small_forward_B, gathered_B);
+    send_passes(stage, above, folds ? n / 2 : 0, n, folds ? forward / 2 : 0, forward, whole,
+                coded);
     if (p->forward) return;
-    send(above, stage, whole, n - small);
-    if (small > 0)
-        send(above, stage, sent_of(rank_map, pair, stage->small_message_B, stage->gathered_B),
-             small);
+    if (small > 0) coded = sent_of(rank_map, pair, stage->small_message_B, gathered_B);
+    double turned = folds && small > 0 ? fr_pipeline_n_read(p, i + 1, 1) : 0;
+    send_passes(above, stage, folds ? n / 2 : 0, n, turned, small, whole, coded);
 }
 
 static void add_reduced(const struct fr_stage *stage, struct fr_pipeline *p) {

@@ -62,6 +62,13 @@ static void compare_units(const struct mpi_case *c, const struct mpi_case *one,
 
 /* ---- every composition ------------------------------------------------------------------------------ */
 
+/* Is it one rank's network, and are its gradients those of it? */
+static bool is_exact(const struct fr_plan *plan) {
+    const struct fr_plan_compression *c = &plan->compression;
+    return !plan->method->uses_ghost && c->gradient_stages == 0 && c->scope == FR_SCOPE_NONE &&
+           c->forward_rank == 0;
+}
+
 static void run(const struct composition *x) {
     struct mpi_case c, one, like;
     char model[400];
@@ -69,13 +76,13 @@ static void run(const struct composition *x) {
     if (open_on(MPI_COMM_WORLD, model, x->plan, &c) &&
         open_on(MPI_COMM_SELF, model, "{}", &one)) {
         double loss = take_steps(&c, MPI_COMM_WORLD, x->plan);
-        if (!c.run.plan->method->uses_ghost) /* else another network */
+        if (is_exact(c.run.plan))
             compare_loss(loss, take_steps(&one, MPI_COMM_SELF, x->plan), x->plan);
         compare_bytes(&c, model, x->plan);
         mpi_case_gradients(&c); /* zero 3 gathers parameters for its passes alone */
         if (!x->like) compare_units(&c, &one, x->plan);
         if (x->like && open_on(MPI_COMM_WORLD, model, x->like, &like)) {
-            take_steps(&like, MPI_COMM_WORLD, x->like);
+            compare_loss(loss, take_steps(&like, MPI_COMM_WORLD, x->like), x->plan);
             const struct fr_mesh_state *mesh = c.real.state;
             int64_t from = is_other(&c) ? mesh->n_common : 0;
             compare(&c, from, &like, from, c.real.n_parameters - from, x->plan);
@@ -141,6 +148,35 @@ static const struct composition compositions[] = {
      "\"branches\": \"layer\", \"overlap\": \"gradient\", \"common\": \"subgrid\"}",
      "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
      "\"branches\": \"layer\"}"},
+    /* gradients of one stage compressed, and those of the other beside its last pass */
+    {8, true,
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"overlap\": \"gradient\", \"bucket\": \"10 "
+     "KB\", \"compression\": {\"gradient\": {\"stages\": 1, \"rank\": 1}}}",
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"compression\": {\"gradient\": {\"stages\": "
+     "1, \"rank\": 1}}}"},
+    {8, false,
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"overlap\": \"gradient\", \"zero\": 1, "
+     "\"compression\": {\"gradient\": {\"stages\": 1, \"rank\": 1}}}",
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"compression\": {\"gradient\": {\"stages\": "
+     "1, \"rank\": 1}}}"},
+    {4, true,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"overlap\": \"gradient\", \"zero\": 1, "
+     "\"compression\": {\"gradient\": {\"stages\": 1, \"rank\": 1}}}",
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"compression\": {\"gradient\": {\"stages\": "
+     "1, \"rank\": 1}}}"},
+    /* compressed messages where a schedule folds */
+    {4, true,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"schedule\": \"dualpipe-v\", \"chunks\": 2, "
+     "\"zero\": 1, \"compression\": {\"backward\": {\"scope\": \"all\", \"rank\": 2}}}",
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"schedule\": \"zero-bubble-v\", \"chunks\": "
+     "2, \"compression\": {\"backward\": {\"scope\": \"all\", \"rank\": 2}}}"},
+    {4, false,
+     "{\"pp\": 4, \"micro_batch\": 1, \"schedule\": \"dualpipe-v\", \"chunks\": 2, "
+     "\"compression\": {\"backward\": {\"scope\": \"epilogue\", \"rank\": 2}, \"forward\": "
+     "{\"rank\": 2}}}",
+     "{\"pp\": 4, \"micro_batch\": 1, \"schedule\": \"dualpipe-v\", \"chunks\": 2, "
+     "\"compression\": {\"backward\": {\"scope\": \"epilogue\", \"rank\": 2}, \"forward\": "
+     "{\"rank\": 2}}}"},
     /* attention in tiles: two whole ones and a half of a sequence */
     {4, true, "{\"dp\": 4, \"micro_batch\": 2, \"attention\": \"flash\"}", NULL},
     {4, false,
@@ -334,6 +370,7 @@ static void refused(const char *plan, const char *because) {
 
 static void refusals(void) {
     refused("{\"cp\": 2, \"attention\": \"flash\"}", "is run with cp 1");
+    refused("{\"dp\": 2, \"overlap\": \"gradient\", \"zero\": 3}", "without zero 3");
     refused("{\"dp\": 4, \"zero\": 1, \"zero_ranks\": 3}", "does not divide by zero_ranks");
     refused("{\"dp\": 4, \"zero\": 2, \"zero_ranks\": 1}", "expected 0 or 2 to dp x cp, 4");
     refused("{\"dp\": 2, \"zero\": 1, \"zero_ranks\": 4}", "expected 0 or 1 to dp x cp, 2");

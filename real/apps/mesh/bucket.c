@@ -6,6 +6,8 @@
  * Where replicas divide the optimiser's work (zero 1) a bucket is units whose share of the chunk is reached.  It is
  * scattered, and parameters are gathered beside the next iteration's first passes (zero.c).
  *
+ * A stage whose gradients go compressed sends them after the last pass, since its codec waits for all of them.
+ *
  * An MPI that moves nothing outside its calls moves most of them there: then nothing is gained. */
 #include <math.h>
 #include <stdlib.h>
@@ -13,9 +15,9 @@
 
 #include "real/apps/mesh/mesh.h"
 
-static bool overlaps(const struct fr_real *real) {
+static bool overlaps(const struct fr_real *real, const struct fr_mesh_state *mesh) {
     const struct fr_plan *plan = real->run->plan;
-    return plan->overlap && plan->zero < 2 && !fr_real_alone(plan);
+    return plan->overlap && plan->zero < 2 && !fr_real_alone(plan) && mesh->n_coded == 0;
 }
 
 /* Gradients of a chunk that a fused embedding does not take apart, and that @p holder have: where they begin, and how
@@ -80,7 +82,8 @@ static int64_t open_chunk(const struct fr_real *real, struct fr_mesh_state *mesh
 
 bool fr_mesh_open_buckets(struct fr_real *real, struct fr_mesh_state *mesh) {
     int64_t most = 0;
-    for (int i = 0; overlaps(real) && i < mesh->n_chunks; i++) {
+    mesh->beside = overlaps(real, mesh);
+    for (int i = 0; mesh->beside && i < mesh->n_chunks; i++) {
         int64_t one = open_chunk(real, mesh, i);
         most = one > most ? one : most;
     }
@@ -191,7 +194,7 @@ static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh,
 
 fr_status fr_mesh_send_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
                                struct fr_mesh_chunk *c, int64_t slot, int unit) {
-    if (!overlaps(real) || slot != c->last_slot) return FR_OK;
+    if (!mesh->beside || slot != c->last_slot) return FR_OK;
     if (real->run->plan->zero > 0) return scatter(real, mesh, c, unit);
     for (int i = 0; i < 2; i++) FR_TRY(poll(real, &mesh->sums[i]));
     for (int h = FR_HOLDERS - 1; h >= 0; h--) FR_TRY(reduce(real, mesh, c, h, unit));
@@ -205,5 +208,5 @@ fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh) 
         c->buckets[i % FR_HOLDERS].left = c->buckets[i % FR_HOLDERS].n;
         c->buckets[i % FR_HOLDERS].unit = c->n_units;
     }
-    return overlaps(real) ? fr_mesh_scatter_end(real, mesh) : FR_OK;
+    return mesh->beside ? fr_mesh_scatter_end(real, mesh) : FR_OK;
 }

@@ -75,10 +75,9 @@ static fr_status check_gradients(const struct fr_plan *plan, struct fr_error *er
             "zero %" PRId64
             " is run with gradients that go whole, and an embedding that is not fused",
             plan->zero);
-    if (plan->overlap && (plan->zero == 3 || coded))
+    if (plan->overlap && plan->zero == 3)
         return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "overlap is run with gradients that go whole, and without zero 3, which "
-                       "leaves it nothing to do");
+                       "overlap is run without zero 3, which leaves it nothing to do");
     return FR_OK;
 }
 
@@ -102,10 +101,6 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
     if (plan->stage_layers_best)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "stage_layers must be numbers here; forerun predict says the best");
-    if (plan->schedule->folds &&
-        (plan->compression.scope != FR_SCOPE_NONE || plan->compression.forward_rank > 0))
-        return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "schedule %s is run with messages that go whole", plan->schedule->name);
     if (lacks)
         return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" must have its default in real runs",
                        lacks->name);
@@ -159,7 +154,8 @@ static fr_status check_grids(const struct fr_real_case *run, struct fr_error *er
                        "layer_tp must be numbers here; forerun predict says the best");
     if (!plan->layer_tp) return FR_OK;
     if (!run->workload->transformer.layers)
-        return fr_fail(err, FR_ERR_INPUT, NULL, "\"layer_tp\" of layers is run by program grid");
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "\"layer_tp\" of layers is run by program grid");
     if (plan->n_layer_tp != FR_GRIDS || !plan->method->grids)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "layer_tp of a transformer lists P_r of its attention, its MLP, and "

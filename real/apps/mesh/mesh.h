@@ -134,7 +134,8 @@ struct fr_mesh_state {
     void *part, *parts; /**< a rank's columns on their way in; those of all tp ranks */
     struct fr_mesh_sum sums[2]; /**< of buckets, in turn */
     int n_sums;
-    bool bucketed; /**< gradients go in buckets */
+    bool beside;   /**< gradients go beside the last pass */
+    bool bucketed; /**< they do in buckets that are all-reduced */
     struct fr_mesh_batch *batch;
     int n_batches;
     struct fr_mesh_coded *coded;

@@ -225,16 +225,33 @@ static bool open_chunk_codecs(struct fr_real *real, const struct fr_mesh_state *
            open_codec(real, above, up, true, stream + STREAM_FORWARD, coded_up, &at->up);
 }
 
+/* What the stages below this one's chunks read; a schedule that folds has them on either side. */
+static bool open_before(const struct fr_plan *plan, struct fr_mesh_state *mesh) {
+    size_t n = (size_t)mesh->n_micro;
+    bool whole = true;
+    mesh->before_reads = fr_calloc((size_t)mesh->n_chunks * n, sizeof *mesh->before_reads);
+    for (int j = 0; mesh->before_reads && j < mesh->n_chunks; j++) {
+        int below = mesh->chunk[j].number - 1, row = below / mesh->stages;
+        int stage =
+            below < 0 ? mesh->stage : fr_schedule_stage(plan->schedule, mesh->stages, below);
+        bool *reads = NULL;
+        if (stage == mesh->stage) continue; /* nobody reads it, or it stays */
+        whole = open_epilogue(plan, mesh, stage, &reads) && whole;
+        for (size_t m = 0; reads && m < n; m++)
+            mesh->before_reads[(size_t)row * n + m] = reads[(size_t)row * n + m];
+        free(reads);
+    }
+    return whole && mesh->before_reads;
+}
+
 static bool open_codecs(struct fr_real *real, struct fr_mesh_state *mesh) {
     const struct fr_plan_compression *c = &real->run->plan->compression;
     int64_t packet_B = 0, value_B = (int64_t)real->k->size_B;
     bool whole = true;
     if ((c->scope == FR_SCOPE_NONE && c->forward_rank == 0) || mesh->stages == 1) return true;
-    if (c->scope == FR_SCOPE_EPILOGUE) {
-        int before = (mesh->stage + mesh->stages - 1) % mesh->stages;
+    if (c->scope == FR_SCOPE_EPILOGUE)
         whole = open_epilogue(real->run->plan, mesh, mesh->stage, &mesh->reads) &&
-                open_epilogue(real->run->plan, mesh, before, &mesh->before_reads);
-    }
+                open_before(real->run->plan, mesh);
     for (int j = 0; whole && j < mesh->n_chunks; j++) {
         struct fr_mesh_chunk *at = &mesh->chunk[j];
         whole = open_chunk_codecs(real, mesh, at);

@@ -210,7 +210,8 @@ static int64_t scatter_scratch(const struct fr_real *real) {
     const struct fr_division *d = &real->division;
     int64_t capacity = 0;
     for (int h = 0; d->part && h < FR_HOLDERS; h++)
-        capacity = most(capacity, fr_division_scattered(d, d->pieces - 1, h));
+        for (int i = 0; i < d->pieces; i++)
+            capacity = most(capacity, fr_division_scattered(d, i, h));
     return real->run->plan->zero == 1 ? capacity : 0;
 }
 
@@ -372,10 +373,10 @@ static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
     return FR_OK;
 }
 
-/* To each its share, of the one piece, or of a tied table that is one; its ends have been added up before. */
-static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh, int holder) {
+/* To each its share of a piece. */
+static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh, int piece,
+                         int holder) {
     const struct fr_division *d = &real->division;
-    int piece = d->pieces - 1;
     if (!fr_real_divided(real, holder) || fr_division_scattered(d, piece, holder) == 0)
         return FR_OK;
     FR_TRY(fr_shares_scatter(real, piece, holder, mesh->factors));
@@ -389,13 +390,18 @@ static fr_status join_ends(struct fr_real *real, struct fr_mesh_state *mesh) {
     return fr_real_all_reduce(real, mesh->ends, mesh->tied, mesh->n_tied);
 }
 
+/* All pieces, unless they have been scattered beside passes.  Then a tied table is left, which waits for its other end. */
+static fr_status scatter_left(struct fr_real *real, struct fr_mesh_state *mesh) {
+    int pieces = real->division.pieces, first = mesh->beside ? pieces - 1 : 0;
+    if (fr_mesh_share(real) > 0 || (mesh->beside && !mesh->tied)) return FR_OK;
+    for (int i = first; i < pieces; i++)
+        for (int h = 0; h < FR_HOLDERS; h++) FR_TRY(scatter(real, mesh, i, h));
+    return FR_OK;
+}
+
 fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh) {
     for (int i = mesh->n_batches - 1; i >= 0; i--)
         FR_TRY(reduce_batch(real, mesh, &mesh->batch[i]));
     FR_TRY(join_ends(real, mesh));
-    /* Else it has been, but for a table that waits for its other end. */
-    bool by_unit = fr_mesh_by_unit(real->run->plan),
-         scatters = fr_mesh_share(real) == 0 && (!by_unit || mesh->tied);
-    for (int h = 0; scatters && h < FR_HOLDERS; h++) FR_TRY(scatter(real, mesh, h));
-    return FR_OK;
+    return scatter_left(real, mesh);
 }
