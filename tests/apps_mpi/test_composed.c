@@ -191,6 +191,18 @@ static const struct composition compositions[] = {
      "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"sequence_parallel\": true, "
      "\"attention\": \"flash-2\", \"zero\": 3, \"recompute\": \"full\"}",
      "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {4, true,
+     "{\"cp\": 2, \"dp\": 2, \"context\": \"all-to-all\", \"micro_batch\": 2, \"attention\": "
+     "\"flash\"}",
+     "{\"cp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {8, false,
+     "{\"tp\": 2, \"cp\": 2, \"dp\": 2, \"context\": \"all-to-all\", \"micro_batch\": 2, "
+     "\"attention\": \"flash\", \"recompute\": \"selective\", \"sequence_parallel\": true}",
+     "{\"tp\": 2, \"cp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {8, true,
+     "{\"pp\": 2, \"cp\": 4, \"context\": \"all-to-all\", \"micro_batch\": 2, \"attention\": "
+     "\"flash\", \"recompute\": \"full\", \"schedule\": \"zero-bubble\"}",
+     "{\"pp\": 2, \"cp\": 4, \"micro_batch\": 2}"},
     /* phantom matrices, sub-grids and rows beside tiles, buckets and shares */
     {4, true,
      "{\"method\": \"phantom\", \"ghost\": 2, \"phantom_parts\": \"all\", \"tp\": 2, \"dp\": "
@@ -369,7 +381,7 @@ static void refused(const char *plan, const char *because) {
 }
 
 static void refusals(void) {
-    refused("{\"cp\": 2, \"attention\": \"flash\"}", "is run with cp 1");
+    refused("{\"cp\": 2, \"attention\": \"flash\"}", "a ring of keys is run with");
     refused("{\"dp\": 2, \"overlap\": \"gradient\", \"zero\": 3}", "without zero 3");
     refused("{\"dp\": 4, \"zero\": 1, \"zero_ranks\": 3}", "does not divide by zero_ranks");
     refused("{\"dp\": 4, \"zero\": 2, \"zero_ranks\": 1}", "expected 0 or 2 to dp x cp, 4");

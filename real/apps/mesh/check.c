@@ -112,10 +112,10 @@ static fr_status check_context(const struct fr_real_case *run, struct fr_error *
     const struct fr_plan *plan = run->plan;
     const struct fr_transformer *t = &run->workload->transformer;
     if (plan->cp == 1) return FR_OK;
-    if (plan->attention != FR_ATTENTION_PLAIN)
+    if (plan->attention != FR_ATTENTION_PLAIN && !plan->context_heads)
         return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "attention that keeps no scores is run with cp 1; with cp above it "
-                       "\"attention\": \"plain\" is");
+                       "a ring of keys is run with \"attention\": \"plain\"; attention that "
+                       "keeps no scores is with \"context\": \"all-to-all\"");
     FR_TRY(fr_real_divides("the sequence", t->sequence, "cp", plan->cp, err));
     if (!plan->context_heads) return FR_OK;
     return fr_real_divides("the number of heads", t->heads, "tp x cp", plan->tp * plan->cp,
