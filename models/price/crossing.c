@@ -21,6 +21,29 @@ static struct fr_crossed crossed(const struct fr_rank_map *rank_map,
         n * (message_B * fr_op_bus_factor(FR_OP_SEND_RECV, pair->n_ranks)), n * gather_B};
 }
 
+/* Messages of an iteration's forward or backward passes across a boundary, and those of them that are coded.  Where a
+ * schedule folds, those of every other chunk are turned: they go the other way. */
+struct passes {
+    double n, n_turned, coded, coded_turned;
+};
+
+static void add(struct fr_crossed *to, struct fr_crossed more) {
+    to->pp_B += more.pp_B;
+    to->tp_B += more.tp_B;
+}
+
+/* Those of @p n, of which coded ones have @p coded_B: to @p on, and turned ones to @p back. */
+static void cross_passes(const struct fr_rank_map *rank_map, const struct fr_group *pair,
+                         const struct fr_stage *s, struct passes n, double coded_B,
+                         struct fr_crossed *on, struct fr_crossed *back) {
+    const double whole_B = s->message_B, gathered_B = s->gathered_B,
+                 coded_on = n.coded - n.coded_turned;
+    add(on, crossed(rank_map, pair, whole_B, gathered_B, n.n - n.n_turned - coded_on));
+    add(on, crossed(rank_map, pair, coded_B, gathered_B, coded_on));
+    add(back, crossed(rank_map, pair, whole_B, gathered_B, n.n_turned - n.coded_turned));
+    add(back, crossed(rank_map, pair, coded_B, gathered_B, n.coded_turned));
+}
+
 /* One message across a boundary [s].  The ranks of a stage send at once, and so do its replicas; other stages have
  * their own times, which only a shared network (sim/network/) can bring together. */
 static double message_s(const struct fr_job *job, const struct fr_rank_map *rank_map,
@@ -66,11 +89,15 @@ static void cross(const struct fr_job *job, const struct fr_rank_map *rank_map,
             before && before->small_forward_s > 0
                 ? before->small_forward_s
                 : message_s(job, rank_map, pair, s->small_forward_B, B, extrapolated);
-    c->up = crossed(rank_map, pair, s->message_B, B, n - forward);
-    c->small_up = crossed(rank_map, pair, s->small_forward_B, B, forward);
+    const bool folds = p->schedule && p->schedule->folds && n > 0;
+    const double n_turned = folds ? n / 2 : 0;
+    cross_passes(rank_map, pair, s,
+                 (struct passes){n, n_turned, forward, folds ? forward / 2 : 0},
+                 s->small_forward_B, &c->up, &c->down);
     if (p->forward) return;
-    c->down = crossed(rank_map, pair, s->message_B, B, n - small);
-    c->small_down = crossed(rank_map, pair, s->small_message_B, B, small);
+    const double turned = folds && small > 0 ? fr_pipeline_n_read(p, i + 1, 1) : 0;
+    cross_passes(rank_map, pair, s, (struct passes){n, n_turned, small, turned},
+                 s->small_message_B, &c->down, &c->up);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------------- */
@@ -121,9 +148,7 @@ static void fill(const struct fr_crossing *c, struct fr_stage *s, struct fr_stag
     s->forward_codec_B = c->forward_codec_B;
     s->sends_whole = c->sends_whole;
     send(s, above, c->up);
-    send(s, above, c->small_up);
     send(above, s, c->down);
-    send(above, s, c->small_down);
 }
 
 static void fill_all(const struct fr_crossings *c, struct fr_pipeline *p,

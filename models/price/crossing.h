@@ -11,7 +11,7 @@
 #include "models/price/pipeline.h"
 #include "models/price/stage_work.h"
 
-/** Bytes of an iteration's messages of one kind: by a rank of the sender, and over tp by one of the receiver. */
+/** Bytes of an iteration's messages one way: by a rank of the sender, and over tp by one of the receiver. */
 struct fr_crossed {
     double pp_B, tp_B;
 };
@@ -22,7 +22,7 @@ struct fr_crossing {
     double small_forward_B, small_forward_s, forward_encode_s, forward_decode_s,
         forward_codec_B;
     bool sends_whole;
-    struct fr_crossed up, small_up, down, small_down;
+    struct fr_crossed up, down; /* to the stage above, and from it */
 };
 
 /** Those of a plan. */

@@ -74,5 +74,6 @@ int64_t fr_block_lay_out(const struct fr_kernels *k, const struct fr_block_part 
 
 int64_t fr_block_softmax_size(const struct fr_block_sizes *z) {
     int64_t rows = (int64_t)z->heads * fr_block_tokens(z);
-    return z->flash ? 2 * rows : rows * z->sequence;
+    if (!z->flash) return rows * z->sequence;
+    return 2 * rows + (z->cp > 1 && !z->ring ? rows * z->head_dim : 0);
 }

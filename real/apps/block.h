@@ -44,7 +44,8 @@ struct fr_block_part {
 int64_t fr_block_lay_out(const struct fr_kernels *k, const struct fr_block_part *part, int n,
                          const void *base);
 
-/** Values of a softmax, or in tiles of what is kept of it. */
+/** Values of a softmax, or in tiles of what is kept of it: largest scores and sums; behind them what the heads made, where
+ *  ranks exchange it for tokens. */
 int64_t fr_block_softmax_size(const struct fr_block_sizes *z);
 
 /** whole (h x T) := own parts (h x t) of all ranks; packed: buffer for h T values. */

@@ -36,25 +36,28 @@ struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind) {
     bool mlp = kind == FR_SUBLAYER_MLP, grouped = plan->method->branches,
          branch = grouped && (mlp ? plan->branches == FR_BRANCHES_LAYER
                                   : plan->branches != FR_BRANCHES_HEADS);
-    int own = mlp ? b->ffn : b->heads * b->head_dim;
+    const struct fr_unit_grid *grid = mlp ? &u->mlp : &u->grid;
+    int own = mlp ? b->ffn : b->heads * b->head_dim, columns = grid->columns.n;
     struct fr_sublayer s = {.kind = kind,
                             .flow = flow_of(u, branch),
                             .ghost_neurons = has_ghost_neurons(plan, mlp),
                             .slices = !mlp && grouped && !branch,
-                            .rank = u->tp_rank,
-                            .ranks = u->tp,
+                            .rank = grid->rank,
+                            .ranks = grid->p,
+                            .group = grid->group,
                             .h = b->hidden,
                             .o = b->hidden,
-                            .n = u->columns,
-                            .t = branch ? u->group_columns : u->columns,
+                            .n = columns,
+                            .t = branch ? u->group_columns : columns,
+                            .before = u->grid.columns.n,
                             .thirds = mlp ? 1 : 3,
-                            .all = own * u->tp,
+                            .all = own * grid->p,
                             .z = *b};
     bool divided = branch || !grouped; /* a rank has all of what is no branch */
     s.wide = divided ? own : s.all;
-    s.from = divided ? u->tp_rank * own : 0;
-    if (s.flow == FR_FLOW_TOKENS) s.n = fr_block_own_tokens(b);
-    if (s.flow == FR_FLOW_VALUES || s.flow == FR_FLOW_ROWS) s.o /= u->tp;
+    s.from = divided ? s.rank * own : 0;
+    if (s.flow == FR_FLOW_TOKENS) s.n = s.before = fr_block_own_tokens(b);
+    if (s.flow == FR_FLOW_VALUES || s.flow == FR_FLOW_ROWS) s.o /= s.ranks;
     s.rows = s.flow == FR_FLOW_ROWS ? s.o : s.h;
     s.in = s.flow == FR_FLOW_ROWS ? s.all : s.wide;
     if (grouped) s.z.samples = u->group_columns / fr_block_sequence(b);
@@ -76,15 +79,15 @@ int fr_sublayers_of(const struct fr_unit *u, int kind[FR_SUBLAYERS]) {
 enum { GAIN, BIAS, FIRST, FIRST_BIAS, SECOND, SECOND_BIAS, PARTS };
 
 /* One matrix, vector or block of ghost neurons' matrices: of which sublayer, how many values,
- * and whether a branch's. */
+ * and of which part of the parameters. */
 struct part {
     int kind, which, rows, columns;
     int64_t n;
     const struct fr_ghost_neurons *ghost_neurons;
-    bool branch;
+    bool second; /* a branch's, or an MLP's on a grid of its own */
 };
 
-static struct part part_of(const struct fr_sublayer *s, int which) {
+static struct part part_of(const struct fr_unit *u, const struct fr_sublayer *s, int which) {
     struct part p = {.kind = s->kind, .which = which, .rows = s->h, .columns = 1};
     bool branch = s->flow == FR_FLOW_SAMPLES;
     if (which <= BIAS && s->ghost_neurons) p.rows = s->o;
@@ -96,7 +99,8 @@ static struct part part_of(const struct fr_sublayer *s, int which) {
     if (which == SECOND_BIAS) p.rows = s->o;
     p.n = p.ghost_neurons ? fr_ghost_neurons_parameters(p.ghost_neurons)
                           : (int64_t)p.rows * p.columns;
-    p.branch = branch && which >= FIRST && which <= SECOND;
+    p.second = (branch && which >= FIRST && which <= SECOND) ||
+               (u->run->plan->layer_tp && s->kind == FR_SUBLAYER_MLP);
     return p;
 }
 
@@ -129,7 +133,7 @@ static int parts_of(const struct fr_unit *u, struct fr_sublayer s[FR_SUBLAYERS],
     for (int kind = 0; kind < n / PARTS; kind++) s[kind] = fr_sublayer_of(u, kind);
     for (int i = 0; i < n; i++) {
         int at = order && i < 2 * PARTS ? order[i] : i;
-        all[i] = part_of(&s[at / PARTS], at % PARTS);
+        all[i] = part_of(u, &s[at / PARTS], at % PARTS);
     }
     return n;
 }
@@ -139,7 +143,7 @@ void fr_layer_sizes(const struct fr_unit *u, int64_t n[2]) {
     struct part all[FR_SUBLAYERS * PARTS];
     int parts = parts_of(u, s, all);
     n[0] = n[1] = 0;
-    for (int i = 0; i < parts; i++) n[all[i].branch] += all[i].n;
+    for (int i = 0; i < parts; i++) n[all[i].second] += all[i].n;
 }
 
 void fr_layer_weights(const struct fr_real *real, const struct fr_unit *u, bool gradients,
@@ -152,12 +156,12 @@ void fr_layer_weights(const struct fr_real *real, const struct fr_unit *u, bool 
         struct fr_sublayer_weights *to = &w[all[i].kind];
         void **const where[PARTS] = {&to->gain,       &to->bias,   &to->first,
                                      &to->first_bias, &to->second, &to->second_bias};
-        *where[all[i].which] = at[all[i].branch];
-        at[all[i].branch] = fr_at(real->k, at[all[i].branch], (size_t)all[i].n);
+        *where[all[i].which] = at[all[i].second];
+        at[all[i].second] = fr_at(real->k, at[all[i].second], (size_t)all[i].n);
     }
 }
 
-/* Common ones, then the branches'. */
+/* Those of the first part, then of the second. */
 int fr_layer_matrices(const struct fr_real *real, const struct fr_unit *u,
                       struct fr_unit_matrix *out, int capacity) {
     struct fr_sublayer s[FR_SUBLAYERS];
@@ -166,7 +170,7 @@ int fr_layer_matrices(const struct fr_real *real, const struct fr_unit *u,
     for (int i = 0; i < 2 * parts; i++) {
         const struct part *p = &all[i % parts];
         struct fr_sublayer_weights g[FR_SUBLAYERS];
-        if (p->branch != i / parts || (p->which != FIRST && p->which != SECOND)) continue;
+        if (p->second != i / parts || (p->which != FIRST && p->which != SECOND)) continue;
         fr_layer_weights(real, u, true, g);
         void *at = p->which == FIRST ? g[p->kind].first : g[p->kind].second;
         if (p->ghost_neurons)
@@ -217,9 +221,10 @@ void fr_layer_fill(const struct fr_real *real, struct fr_unit *u) {
 
 static bool attends(const struct fr_sublayer *s) { return s->kind != FR_SUBLAYER_MLP; }
 /* Values of the input. */
-static int64_t input_of(const struct fr_sublayer *s) {
-    return (int64_t)(s->flow == FR_FLOW_VALUES ? s->o : s->h) * s->n;
+static int64_t values_of(const struct fr_sublayer *s) {
+    return s->flow == FR_FLOW_VALUES ? s->o : s->h;
 }
+static int64_t input_of(const struct fr_sublayer *s) { return values_of(s) * s->n; }
 static int64_t heads_of(const struct fr_sublayer *s) {
     return attends(s) ? (int64_t)s->z.heads * s->z.head_dim * fr_block_tokens(&s->z) : 0;
 }
@@ -258,7 +263,7 @@ int64_t fr_sublayer_deferred(const struct fr_kernels *k, const struct fr_sublaye
         {&out->first, (int64_t)(attends(s) ? s->thirds * s->wide : s->in) * s->t},
         {&out->left, gathers(s) ? whole : 0},
         {&out->a, s->flow == FR_FLOW_TOKENS ? whole : 0},
-        {&out->dx, s->kind == FR_SUBLAYER_HEADS ? 0 : input_of(s)},
+        {&out->dx, s->kind == FR_SUBLAYER_HEADS ? 0 : values_of(s) * s->before},
         {&out->ghost_neurons[0], ghost_neurons_of(s)},
         {&out->ghost_neurons[1], ghost_neurons_of(s)}};
     return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);

@@ -30,8 +30,12 @@
  *  The products are those that models/work/transformer_stage.c prices.  The backward pass is in two parts, since a
  *  schedule may put the second off: gradients of inputs, norms and the MLP's first bias, and those of weights.
  *
- *  A rank's parameters: norms first, then each sublayer's, the crossing's last; of values sublayer by sublayer; of
- *  sub-grids first what all ranks of a stage have alike, then branches. */
+ *  With `layer_tp` attention and MLP are divided over grids of their own (struct fr_unit), and tokens move between them
+ *  (real/apps/redistribute.h), as they do behind the MLP to the next layer.
+ *
+ *  A rank's parameters: norms first, then each sublayer's, the crossing's last.  With phantom values they lie sublayer by
+ *  sublayer.  With sub-grids what all ranks of a stage have alike is first, then branches.  With `layer_tp` the attention's
+ *  are first, then the MLP's. */
 #ifndef FR_REAL_APPS_MESH_LAYER_H
 #define FR_REAL_APPS_MESH_LAYER_H
 
@@ -54,9 +58,11 @@ struct fr_sublayer {
     fr_flow flow;
     bool ghost_neurons, slices; /**< products are ghost neurons'; heads are sliced apart */
     int rank, ranks;
+    MPI_Comm group; /**< the ranks that divide it */
     int h,
         o; /**< values of a token; those of what comes out of W2 that the rank adds its bias to */
     int n, t;                /**< own tokens; those of products */
+    int before;              /**< own tokens of the sublayer before it */
     int thirds;              /**< 3: queries, keys, values; 1 */
     int wide, from, all;     /**< rows of each in W1 on this rank, from which, of all */
     int rows, in;            /**< W2's */
@@ -70,7 +76,8 @@ int fr_sublayers_of(const struct fr_unit *u, int kind[FR_SUBLAYERS]);
 struct fr_sublayer_weights {
     void *gain, *bias, *first, *first_bias, *second, *second_bias;
 };
-/** Values of the unit's parameters: [0] held by all ranks of a stage, or all; [1] of branches. */
+/** Values of the unit's parameters: [0] of their first part; [1] of the second, of branches or of an MLP on a grid of its
+ *  own. */
 void fr_layer_sizes(const struct fr_unit *u, int64_t n[2]);
 /** Weights of all kinds, or with @p gradients those. */
 void fr_layer_weights(const struct fr_real *real, const struct fr_unit *u, bool gradients,

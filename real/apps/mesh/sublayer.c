@@ -16,20 +16,20 @@ static void *own(const struct fr_sublayer_pass *p, int values, const void *x) {
 /* Partial sums (@p values x T) of all ranks that divide the layer, added up. */
 static fr_status add_up(const struct fr_sublayer_pass *p, int values, void *x) {
     if (p->s.ranks == 1 || p->s.flow == FR_FLOW_ALONE) return FR_OK;
-    return fr_real_all_reduce(p->real, p->real->tp, x, (int64_t)values * p->s.t);
+    return fr_real_all_reduce(p->real, p->s.group, x, (int64_t)values * p->s.t);
 }
 
 /* Rows of all ranks, of which this one's @p values x T are in their place. */
 static fr_status gather(const struct fr_sublayer_pass *p, int values, void *x) {
     if (p->s.flow != FR_FLOW_ROWS || p->s.ranks == 1) return FR_OK;
-    return fr_real_all_gather(p->real, p->real->tp, MPI_IN_PLACE, (int64_t)values * p->s.t, x);
+    return fr_real_all_gather(p->real, p->s.group, MPI_IN_PLACE, (int64_t)values * p->s.t, x);
 }
 
 /* The group of ranks that branches split over; @p values of own tokens to all of its, or @p slices of them; and back. */
 static struct fr_subgrid group_of(const struct fr_sublayer_pass *p) {
     return (struct fr_subgrid){.g = p->s.ranks,
                                .subgrid = p->s.rank,
-                               .group = p->real->tp,
+                               .group = p->s.group,
                                .c_sub = p->u->run->plan->common_subgrid,
                                .gather_all = p->u->run->plan->gather_all,
                                .buffer = p->scratch.packed};
@@ -158,7 +158,7 @@ static fr_status norm_of_parts(const struct fr_sublayer_pass *p, const void *x) 
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     FR_COMPUTE(real, real->k->norm_sums(s->o, s->t, x, p->scratch.sums));
-    FR_TRY(fr_real_all_reduce(real, real->tp, p->scratch.sums, 2 * s->t));
+    FR_TRY(fr_real_all_reduce(real, s->group, p->scratch.sums, 2 * s->t));
     FR_COMPUTE(real,
                real->k->norm_part(s->o, s->h, s->t, x, p->w.gain, p->w.bias, p->scratch.sums,
                                   p->saved.mean, p->saved.inverse, p->saved.a));
@@ -174,7 +174,7 @@ static fr_status enter(const struct fr_sublayer_pass *p, const void *x, const vo
     *in = tokens && !in_pieces(p) ? p->scratch.whole : p->saved.a;
     if (s->ghost_neurons) return norm_of_parts(p, x);
     if (s->flow == FR_FLOW_VALUES) {
-        FR_TRY(fr_real_all_gather(real, real->tp, x, (int64_t)s->o * s->t, p->saved.all));
+        FR_TRY(fr_real_all_gather(real, s->group, x, (int64_t)s->o * s->t, p->saved.all));
         x = p->saved.all;
     }
     FR_COMPUTE(real, real->k->norm(s->h, s->n, x, p->w.gain, p->w.bias, p->saved.mean,
@@ -215,7 +215,7 @@ static fr_status leave(const struct fr_sublayer_pass *p, void *y) {
     case FR_FLOW_TOKENS:
         return fr_block_scatter_tokens(real, &s->z, sums, p->scratch.packed, y);
     case FR_FLOW_VALUES:
-        return fr_real_reduce_scatter(real, real->tp, sums, y, (int64_t)s->o * s->t);
+        return fr_real_reduce_scatter(real, s->group, sums, y, (int64_t)s->o * s->t);
     case FR_FLOW_SAMPLES:
         return collect(p, false, s->h, sums, y);
     default:
@@ -263,7 +263,7 @@ static fr_status leave_back(const struct fr_sublayer_pass *p, const void *dy, vo
     if (s->flow == FR_FLOW_TOKENS)
         FR_TRY(fr_block_gather_tokens(real, &s->z, dy, p->scratch.packed, left));
     if (s->flow == FR_FLOW_VALUES)
-        FR_TRY(fr_real_all_gather(real, real->tp, dy, (int64_t)s->o * s->t, left));
+        FR_TRY(fr_real_all_gather(real, s->group, dy, (int64_t)s->o * s->t, left));
     if (s->flow == FR_FLOW_SAMPLES) FR_TRY(spread(p, false, s->h, dy, left));
     fr_multiply_back(real, s->rows, s->t, s->in, p->w.second, own(p, s->rows, left_of(p, dy)),
                      0, dmade);
@@ -323,7 +323,7 @@ static fr_status ghost_neurons_back(const struct fr_sublayer_pass *p, const void
     FR_COMPUTE(real, real->k->norm_sums_backward(s->o, s->t, x, p->w.gain, p->saved.mean,
                                                  p->saved.inverse, dn, p->scratch.sums,
                                                  p->g.gain, p->g.bias));
-    FR_TRY(fr_real_all_reduce(real, real->tp, p->scratch.sums, 2 * s->t));
+    FR_TRY(fr_real_all_reduce(real, s->group, p->scratch.sums, 2 * s->t));
     FR_COMPUTE(real, real->k->norm_part_backward(s->o, s->h, s->t, x, p->w.gain, p->saved.mean,
                                                  p->saved.inverse, dn, p->scratch.sums, dx));
     return FR_OK;
@@ -340,7 +340,7 @@ static fr_status norm_back(const struct fr_sublayer_pass *p, const void *x, void
                                             p->saved.mean, p->saved.inverse, dn, sums,
                                             p->g.gain, p->g.bias));
     if (!values) return FR_OK;
-    return fr_real_reduce_scatter(real, real->tp, sums, dx, (int64_t)s->o * s->t);
+    return fr_real_reduce_scatter(real, s->group, sums, dx, (int64_t)s->o * s->t);
 }
 
 fr_status fr_sublayer_input(const struct fr_sublayer_pass *p, const void *x, const void *dy,
