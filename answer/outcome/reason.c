@@ -11,6 +11,7 @@
 #include "models/price/offload.h"
 #include "models/price/pipeline.h"
 #include "models/price/rank_map.h"
+#include "models/work/domain.h"
 #include "models/work/phantom_stage.h"
 #include "models/work/recompute.h"
 #include "models/work/transformer.h"

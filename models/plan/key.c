@@ -77,7 +77,7 @@ const char fr_plan_vary_help[] =
 #define KEY(word) FR_PLAN_KEY_BIT(FR_PLAN_KEY_##word)
 #define OF_COPIES                                                                              \
     (KEY(method) | KEY(tp) | KEY(dp) | KEY(cp) | KEY(ep) | KEY(etp)) /* fr_plan_expert_copies */
-#define OF_REDUCED (OF_COPIES | KEY(pass))                           /* fr_plan_reduces */
+#define OF_REDUCED (OF_COPIES | KEY(pass) | KEY(domain))             /* fr_plan_reduces */
 
 fr_plan_key_set fr_plan_need_keys(int need, const struct fr_workload *m) {
     switch (need) {

@@ -70,6 +70,7 @@ enum {
     FR_PLAN_KEY_common,
     FR_PLAN_KEY_exchange,
     FR_PLAN_KEY_divide,
+    FR_PLAN_KEY_domain,
     FR_PLAN_KEY_placement,
     FR_PLAN_KEY_rank_order,
     FR_PLAN_KEY_schedule,

@@ -29,6 +29,9 @@ const char *fr_layers_stages_refused(const struct fr_job *job, const struct fr_p
                "one by one for models of layers (kinds ffn, mlp and cnn)";
     if (plan->method->branches)
         return "sub-graphs in a pipeline are played by operations; messages need pp=1";
+    if (plan->domain > 0)
+        return "images divided by height in a pipeline are played by operations; messages need "
+               "pp=1";
     if (p->args.chunks > 1 || p->splits_backward || p->duplex)
         return "messages are played for one chunk a stage, whole backward passes and "
                "asynchronous sends; set chunks=1, schedule=1f1b or gpipe, p2p=async";

@@ -149,6 +149,13 @@ static const struct {
      FR_REASON_PLACEMENT, "a grid per layer is priced with linear placement"},
     {"cori-knl", "alexnet", "method=grid tp=4096 global_batch=4096", FR_REASON_TOO_WIDE,
      "a layer has fewer output channels than the ranks that should divide them"},
+    {"cori-knl", "alexnet", "method=grid tp=2 domain=6", FR_REASON_DOMAIN,
+     "domain = 6, the model begins with 5 convolutions"},
+    {"cori-knl", "resnet-50", "method=grid tp=2 domain=3", FR_REASON_DOMAIN,
+     "domain = 3 ends inside a residual block, which is divided as a whole"},
+    {"cori-knl", "resnet-50", "method=grid tp=8 domain=53", FR_REASON_DOMAIN,
+     "domain = 53: 8 ranks leave one of them no row of a layer's image, or fewer rows than its "
+     "neighbour reads"},
     {"lassen", "attention-branches", "method=subgraph tp=5", FR_REASON_BRANCHES,
      "5 ways must divide the branches (heads), and the micro-batch, whose samples the common "
      "layers share"},

@@ -103,6 +103,7 @@ static void of_a_transformer(void **state) {
          "model.expert_ffn=7680",
          "method=tensor tp=2 model.experts=1 model.experts_per_token=1 model.expert_ffn=7680"},
         {FR_REASON_IDLE_KEY, "ghost=2", "ghost=0"},
+        {FR_REASON_IDLE_KEY, "method=grid tp=2 domain=1", "method=grid tp=2"},
         {FR_REASON_IDLE_KEY, "compression.backward.scope=all",
          "pp=2 compression.backward.scope=all"},
     };
@@ -166,8 +167,17 @@ static void of_layers(void **state) {
         {FR_REASON_BATCH, "method=grid dp=3 global_batch=8", "method=grid dp=4 global_batch=8"},
         {FR_REASON_SCHEDULE, "method=grid pp=2 schedule=interleaved chunks=2",
          "method=grid pp=2"},
+        {FR_REASON_DOMAIN, "method=grid tp=2 domain=6", "method=grid tp=2 domain=5"},
+        {FR_REASON_DOMAIN, "method=grid tp=7 domain=5", "method=grid tp=6 domain=5"},
+        {FR_REASON_IDLE_KEY, "method=grid tp=2 domain=1 layer_tp=[1,1,1,1,1,2,2,2]",
+         "method=grid tp=2 layer_tp=[1,1,1,1,1,2,2,2]"},
+    };
+    static const struct refusal resnet[] = {
+        {FR_REASON_DOMAIN, "method=grid tp=2 domain=6", "method=grid tp=2 domain=5"},
+        {FR_REASON_DOMAIN, "method=grid tp=8 domain=53", "method=grid tp=7 domain=53"},
     };
     (void)state;
+    HOLD("cori-knl", "resnet-50", resnet);
     HOLD("frontier", "ffn-4096", ffn);
     HOLD("cori-knl", "alexnet", alexnet);
 }

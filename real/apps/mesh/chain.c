@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "models/work/domain.h"
 #include "models/work/transformer.h"
 #include "real/apps/mesh/mesh.h"
 
@@ -41,7 +42,10 @@ static struct fr_unit layer_unit(const struct fr_chain *chain, int64_t i, int co
     const struct fr_plan *plan = chain->run->plan;
     const struct fr_real_layer *layer = &chain->layer[i];
     const struct fr_unit_kind *kind = fr_unit_find(plan->method->name);
-    if (layer->convolution) kind = plan->method->grids ? &fr_unit_convolution : NULL;
+    if (layer->convolution)
+        kind = !plan->method->grids              ? NULL
+               : fr_domain_divides(plan, (int)i) ? &fr_unit_domain
+                                                 : &fr_unit_convolution;
     int tp = (int)plan->tp, parts = kind && kind->divided ? tp : 1;
     return (struct fr_unit){.kind = kind,
                             .layer = *layer,

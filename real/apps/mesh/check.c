@@ -35,7 +35,7 @@ int64_t fr_mesh_micro_batches(const struct fr_real_case *run) {
  * timed. */
 #define KEY(word) FR_PLAN_KEY_BIT(FR_PLAN_KEY_##word)
 static const fr_plan_key_set runs =
-    KEY(method) | KEY(tp) | KEY(dp) | KEY(pp) | KEY(ghost) | KEY(phantom_parts) |
+    KEY(method) | KEY(tp) | KEY(dp) | KEY(pp) | KEY(ghost) | KEY(phantom_parts) | KEY(domain) |
     KEY(rank_order) | KEY(schedule) | KEY(chunks) | KEY(stage_layers) | KEY(backward_scope) |
     KEY(backward_rank) | KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) |
     KEY(gradient_rank) | KEY(gradient_ranks) | KEY(codec) | KEY(embedding) | KEY(warm_up) |

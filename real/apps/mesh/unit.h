@@ -114,8 +114,9 @@ static inline int64_t fr_unit_leaves(const struct fr_unit *u) {
 }
 
 /** Rows that others name. */
-extern const struct fr_unit_kind fr_unit_convolution, fr_unit_block, fr_unit_ghost_block,
-    fr_unit_branch_block, fr_unit_cross_block, fr_unit_embedding, fr_unit_logits;
+extern const struct fr_unit_kind fr_unit_convolution, fr_unit_domain, fr_unit_block,
+    fr_unit_ghost_block, fr_unit_branch_block, fr_unit_cross_block, fr_unit_embedding,
+    fr_unit_logits;
 /** Rows in table order, then NULL. */
 extern const struct fr_unit_kind *const fr_unit_kinds[];
 
