@@ -48,6 +48,21 @@ static void critical_json(struct fr_json_writer *w, const struct fr_simulation *
     fr_json_end_array(w);
 }
 
+static void collectives_json(struct fr_json_writer *w, const struct fr_simulation *s) {
+    const struct fr_conflicts *c = &s->conflicts;
+    if (!c->played) return;
+    fr_json_add_object(w, "collectives");
+    fr_json_add_number(w, "merged", c->merged);
+    if (c->alone_s > 0) {
+        fr_json_add_number(w, "alone_s", c->alone_s);
+        fr_json_add_object(w, "lost_s");
+        for (int k = 0; k < FR_PRICE_PARTS; k++)
+            if (fr_conflict_names[k]) fr_json_add_number(w, fr_conflict_names[k], c->lost_s[k]);
+        fr_json_end_object(w);
+    }
+    fr_json_end_object(w);
+}
+
 void fr_simulation_json(struct fr_text *text, const struct fr_job *job,
                         const struct fr_simulation *s) {
     struct fr_json_writer w = {.text = text, .indent = 2};
@@ -56,6 +71,7 @@ void fr_simulation_json(struct fr_text *text, const struct fr_job *job,
     fr_json_add_string(&w, "network", s->network->name);
     fr_runtime_put(&job->cluster, &w);
     fr_json_add_integer(&w, "tasks", s->n_tasks);
+    collectives_json(&w, s);
     fr_json_key(&w, "outcome");
     fr_report_json(&w, job, &s->outcome);
     stages_json(&w, s);

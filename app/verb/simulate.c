@@ -32,8 +32,8 @@ static const struct fr_option options[] = {
      "fair (all at once) or simgrid; default: as predict, shared where messages are slow",
      0},
     {"collectives", "NAME",
-     "of layers: operations (one rank stands for all, default) or messages (all ranks, also of "
-     "pipelines)",
+     "operations (one rank stands for all, default) or messages (all ranks, each collective as "
+     "its messages)",
      0},
     {"trace", "FILE", "timeline: .json (Chrome, Perfetto), .paje or .csv", 't'},
     {"gantt", "FILE", "picture of the timeline: .svg, .png or .pdf", 'g'},
