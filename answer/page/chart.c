@@ -318,7 +318,7 @@ static void put_part_colours(struct drawing *d) {
     fr_json_end_array(&d->w);
 }
 
-/* Of methods, likewise. */
+/* The colours of methods, likewise. */
 static void put_group_colours(struct drawing *d) {
     fr_json_add_object(&d->w, "colours");
     for (int i = 0; fr_methods[i]; i++) {
