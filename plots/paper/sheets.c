@@ -169,7 +169,7 @@ const struct fr_sheet fr_sheets[] = {
     {"optimus",
      "fig15",
      "Fig. 15: throughput of the codec [GB/s]",
-     "Cluster a100-hdr, one GPU's part of a message. The network's line is 200 Gb/s.",
+     "Cluster a100-hdr, the eight GPUs of a node together, which share the network's 200 Gb/s.",
      {{"gpt-8.3b", "fig15/gpt-8.3b/{s}/rank={x}", "", FR_SHEET_CURVES, false, NULL, false},
       {"gpt3-175b", "fig15/gpt3-175b/{s}/rank={x}", "rank", FR_SHEET_CURVES, false, NULL,
        false}}},

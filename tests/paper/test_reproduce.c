@@ -218,6 +218,8 @@ static void optimus(void **state) {
     FR_NEAR(row(&r, "fig13/stages/100/gain")->ours, row(&r, "fig13/rank/128/gain")->ours,
             1e-12);
     assert_true(row(&r, "ordering/fig15/falls_with_rank")->holds);
+    assert_true(row(&r, "ordering/fig15/above_network")->holds);
+    assert_true(row(&r, "fig15/gpt-8.3b/decompression/rank=16")->holds);
     /* Turned off, as the paper measures: Eqs. 15 and 16 at D = 4, whoever all-reduces. */
     FR_NEAR(row(&r, "fig10/gpt-8.3b/embedding_reduction")->ours, 0.3, 1e-3);
     FR_NEAR(row(&r, "fig10/gpt-2.5b/embedding_reduction")->ours, 0.3, 1e-3);
