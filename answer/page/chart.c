@@ -305,7 +305,7 @@ static void add_parts(const struct fr_json *outcome, const char *name, void *con
     note_line(d, outcome);
 }
 
-/* Colours of parts, as the pictures have them (plots/picture.h); null: the page's own. */
+/* As the pictures have them (plots/picture.h); null: the page's own. */
 static void put_part_colours(struct drawing *d) {
     fr_json_add_array(&d->w, "colours");
     for (int i = 0; i < d->n_parts; i++) {
@@ -318,7 +318,7 @@ static void put_part_colours(struct drawing *d) {
     fr_json_end_array(&d->w);
 }
 
-/* Colours of methods, likewise. */
+/* The colours of methods, likewise. */
 static void put_group_colours(struct drawing *d) {
     fr_json_add_object(&d->w, "colours");
     for (int i = 0; fr_methods[i]; i++) {

@@ -20,6 +20,7 @@ static void put_sheets(struct fr_page *page, const struct fr_json *root) {
     struct fr_error err = {0};
     fr_status status = fr_paper_rows_read(root, &rows, &err);
     if (status != FR_OK) fr_page_gap(page, "the figures of the paper", &err);
+    fr_html_addf(&page->html, "{div.sheets \n");
     for (const struct fr_sheet *s = fr_sheets; status == FR_OK && s->name; s++) {
         struct fr_text svg = {0};
         const struct fr_figure_options o = {.output = "page.svg", .into = &svg};
@@ -37,6 +38,7 @@ static void put_sheets(struct fr_page *page, const struct fr_json *root) {
             fr_page_gap(page, s->title, &err);
         fr_text_free(&svg);
     }
+    fr_html_addf(&page->html, "{/div}\n");
     fr_paper_rows_free(&rows);
 }
 

@@ -44,42 +44,25 @@ static const char *colour_of(const struct fr_sheet_layout *s, int series) {
     enum { VARIANTS = sizeof variants / sizeof *variants };
     static const struct {
         const char *name, *colour;
-    } others[] = {{"2_way", "#56B4E9"},
-                  {"4_way", "#E69F00"},
-                  {"8_way", "#8C510A"},
-                  {"4_way_cSub", "#7B3294"},
-                  {"aware", "#E69F00"},
-                  {"naive", "#01665E"},
-                  {"over", "#E69F00"},
-                  {"decompression", "#8C510A"},
-                  {"", "#56B4E9"},
-                  {"data_over", "#000000"},
-                  {"data_parallel", "#000000"},
-                  {"FWD", "#117733"},
-                  {"BWD", "#88c999"},
-                  {"inter-stage", "#88CCEE"},
-                  {"DP", "#882255"},
-                  {"EMB", "#CC6677"},
-                  {"rest", "#cccccc"},
-                  {"model", "#332288"},
-                  {"data", "#882255"},
-                  {"baseline", "#777777"},
-                  {"cb", "#0072B2"},
-                  {"fe", "#E69F00"},
-                  {"sc", "#8C510A"},
-                  {"network", "#cc0000"},
-                  {"error_mean", "#117733"},
-                  {"difference_mean", "#7B3294"},
-                  {"cosine", "#E69F00"},
-                  {"alike", "#56B4E9"}};
+    } others[] = {
+        {"2_way", "#56B4E9"},      {"4_way", "#E69F00"},       {"8_way", "#8C510A"},
+        {"4_way_cSub", "#7B3294"}, {"aware", "#E69F00"},       {"naive", "#01665E"},
+        {"over", "#E69F00"},       {"compression", "#E69F00"}, {"decompression", "#8C510A"},
+        {"", "#56B4E9"},           {"data_over", "#000000"},   {"data_parallel", "#000000"},
+        {"FWD", "#117733"},        {"BWD", "#88c999"},         {"inter-stage", "#88CCEE"},
+        {"DP", "#882255"},         {"EMB", "#CC6677"},         {"rest", "#cccccc"},
+        {"model", "#332288"},      {"data", "#882255"},        {"baseline", "#777777"},
+        {"cb", "#0072B2"},         {"fe", "#E69F00"},          {"sc", "#8C510A"},
+        {"network", "#cc0000"},    {"error_mean", "#117733"},  {"difference_mean", "#7B3294"},
+        {"cosine", "#E69F00"},     {"alike", "#56B4E9"}};
     char first[FR_PAPER_WORD];
     const char *name = s->series[series], *own;
     int variant = variant_of(s, series);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i].name, name) == 0) return others[i].colour;
     snprintf(first, sizeof first, "%.*s", (int)strcspn(name, " "), name);
     own = fr_picture_colour_of(first);
     if (own && variant > 0) own = variants[(variant - 1) % VARIANTS];
-    for (size_t i = 0; !own && i < sizeof others / sizeof *others; i++)
-        if (strcmp(others[i].name, name) == 0) own = others[i].colour;
     return own ? own : fr_picture_colour(series);
 }
 

@@ -43,6 +43,11 @@ shows optimus/fig14.svg "turned on in turn" "turned off alone"
 shows optimus/fig15.svg network
 shows dsp/fig15.svg "four samples" 2-way 4-way 8-way "mark: published"
 
+# A page counts what holds as the text does.
+"$bin/forerun" reproduce optimus --page optimus.html >optimus.txt
+counted=$(sed -n 's/^\([0-9]* of [0-9]* judged rows hold\).*/\1/p' optimus.txt)
+[ -n "$counted" ] && grep -qF "$counted" optimus.html || fail "the page of optimus does not say: $counted"
+
 # All of them at once: each file says whose it is, and is what its paper alone gives.
 "$bin/forerun" reproduce phantom grid optimus dsp --json | "$bin/forerun" plot - -o all/
 for paper in phantom grid optimus dsp; do
