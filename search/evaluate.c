@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/outcome/fits/fits.h"
+#include "search/break_even.h"
 #include "search/chosen.h"
 
 const char *const fr_objective_names[] = {"time", "energy", "edp", NULL};
@@ -35,6 +36,15 @@ double fr_objective_value(fr_objective objective, fr_ranking by, const struct fr
         return time_s * energy_J;
     }
     return time_s;
+}
+
+double fr_choice_factor(const struct fr_search_options *options, const struct fr_outcome *out) {
+    return options->noise > 0 && !fr_outcome_is_exact(out) ? exp(options->noise) : 1;
+}
+
+double fr_choice_value(const struct fr_search_options *options, fr_ranking by,
+                       const struct fr_outcome *out) {
+    return fr_choice_factor(options, out) * fr_objective_value(options->objective, by, out);
 }
 
 bool fr_search_lay_out(const struct fr_job *job, const struct fr_space *space, int64_t index,

@@ -53,6 +53,7 @@ static const struct chart {
     FR_PARTS("search", &fr_figure_breakdown),
     {.kind = "search", .figure = &fr_figure_energy_time},
     {.kind = "search", .figure = &fr_figure_frontier},
+    {.kind = "search", .figure = &fr_figure_break_even},
     FR_PARTS("outcome", &fr_figure_breakdown),
     FR_PARTS("explain", &fr_figure_breakdown),
     FR_PARTS("training", &fr_figure_breakdown),

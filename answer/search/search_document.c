@@ -42,8 +42,19 @@ static bool varies_model(const struct fr_space *space) {
     return false;
 }
 
+bool fr_searched_has_nothing_lossy(const struct fr_searched *r) {
+    for (int i = 0; i < r->recipe.n; i++)
+        if (strcmp(r->recipe.row[i].key, "ghost") == 0 ||
+            strncmp(r->recipe.row[i].key, "compression.", 12) == 0)
+            return false;
+    return r->lossy && r->recipe.chosen;
+}
+
 const char *fr_searched_note(const struct fr_searched *r) {
     const struct fr_found_list *front = &r->result.pareto;
+    if (fr_searched_has_nothing_lossy(r))
+        return "--max-lossy changes nothing: no ghost neurons and no codec are priced for this "
+               "kind of model";
     if (r->result.by == FR_RANK_TOTAL) return NULL;
     if (varies_model(&r->space))
         return r->result.by == FR_RANK_SAMPLE

@@ -6,6 +6,7 @@
 
 #include "base/text/wrap.h"
 #include "base/units.h"
+#include "real/quality/compared/known.h"
 
 static void add_head(struct fr_text *text, const struct fr_qualities *q) {
     const struct fr_quality_options *o = &q->options;
@@ -134,4 +135,5 @@ void fr_render_quality(struct fr_text *text, const struct fr_qualities *q) {
     add_costs(text, q);
     add_apart(text, q);
     add_alike(text, q);
+    fr_quality_say_growth(text, q);
 }

@@ -1,5 +1,7 @@
+#include <math.h>
 #include <string.h>
 
+#include "base/text/wrap.h"
 #include "real/iterations/growth.h"
 #include "real/quality/compared/known.h"
 
@@ -76,6 +78,56 @@ void fr_quality_put_growth(struct fr_json_writer *w, const struct fr_qualities *
         fr_json_end_object(w);
     }
     if (any) fr_json_end_array(w);
+}
+
+/* ---- words ------------------------------------------------------------------------------------- */
+
+static bool varies(const struct fr_growth_point *points, int n, int term) {
+    for (int i = 1; i < n; i++)
+        if (points[i].x[term] != points[0].x[term]) return true;
+    return false;
+}
+
+/* Where the trainings are on average, and with which power each quantity counts. */
+static void say_law(const struct fr_growth *law, const struct fr_growth_point *points, int n,
+                    struct fr_text *words) {
+    const char *comma = " at ";
+    fr_text_addf(words, "x %.3g", exp(law->intercept));
+    for (int t = 0; t < FR_GROWTH_TERMS; t++) {
+        if (!law->uses[t]) continue;
+        fr_text_addf(words, "%s%s %.3g", comma, fr_growth_terms[t], exp(law->centre[t]));
+        comma = ", ";
+    }
+    comma = "; it grows with ";
+    for (int t = 0; t < FR_GROWTH_TERMS; t++) {
+        const double half = law->quantile * sqrt(law->covariance[1 + t][1 + t]);
+        if (!law->uses[t]) continue;
+        fr_text_addf(words, "%s%s^%.2f (%.2f to %.2f%s)", comma, fr_growth_terms[t],
+                     law->power[t] + 0.0, law->power[t] - half, law->power[t] + half,
+                     varies(points, n, t) ? "" : ", assumed: not varied");
+        comma = ", ";
+    }
+}
+
+void fr_quality_say_growth(struct fr_text *text, const struct fr_qualities *q) {
+    static const char *const of[KINDS] = {"ghost neurons", "compressed messages",
+                                          "compressed gradients"};
+    struct fr_growth_point points[FR_QUALITY_POINTS_MAX];
+    struct fr_growth law;
+    for (int k = 0; k < KINDS; k++) {
+        struct fr_text words = {0};
+        const int n = points_of(q, k, points);
+        if (!fr_growth_fit(kinds[k], points, n, &law)) continue;
+        fr_text_addf(&words, "iterations with %s, by %d plans that reached the loss: ", of[k],
+                     n);
+        say_law(&law, points, n, &words);
+        fr_text_addf(&words, "; 90 %% intervals, a plan is %.1f %% off",
+                     100 * expm1(law.deviation));
+        fr_text_addf(text, "\n");
+        fr_wrap(text, fr_text_get(&words), 0, 2, FR_COLUMNS);
+        fr_end_line(text);
+        fr_text_free(&words);
+    }
 }
 
 /* ---- earlier trainings ------------------------------------------------------------------------- */
