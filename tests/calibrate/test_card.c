@@ -106,7 +106,7 @@ static void measure(struct measured *m, uint64_t *dice) {
 
 /* ---- by hand ------------------------------------------------------------------------------------ */
 
-/* Of copies of the largest pinned size, one way. */
+/* Copies of the largest pinned size count, one way. */
 static double link_rate(const struct measured *m, int way) {
     const size_t n = m->samples.n_link;
     double most = 0;
