@@ -69,8 +69,8 @@ static const char *const keys[] = {
     "bucket=1 MB|100 MB|1 GB",
     "dispatch_ranks=domain|0|1|2|4",
     "overlap_experts=true|false",
-    "recompute=none|selective|full|save_qkv|save_qkv_out|selective_op|core_attn|moe_act|"
-    "layernorm|mla_up_proj|mlp|moe|shared_experts|core_attn+layernorm|mlp+moe_act",
+    ("recompute=none|selective|full|save_qkv|save_qkv_out|selective_op|core_attn|moe_act|"
+     "layernorm|mla_up_proj|mlp|moe|shared_experts|core_attn+layernorm|mlp+moe_act"),
     "recompute_layers=1|2|5",
     "offload=none|activations|optimizer|all",
     "offload_layers=1|3",
