@@ -68,16 +68,26 @@ static double beyond_B(const struct mpi_case *c) {
                             : 1);
 }
 
-/* Norms of a layer whose gradients tp ranks have in parts. */
-static int partial_norms(const struct fr_plan *plan) {
-    if (plan->sequence_parallel) return 2;
-    return plan->phantom_parts == FR_PHANTOM_ALL ? 0 : 1;
+/* Values that a rank sends to add up a norm's gradients, of which P_r ranks of a group have parts. */
+static double norm_values(const struct mpi_case *c, int group) {
+    double p = (double)fr_plan_grid(c->run.plan, group);
+    return 2 * (p - 1) / p * 2 * (double)c->workload.transformer.hidden;
+}
+
+/* Those of a layer: both norms, or of phantom products the one of whole values. */
+static double layer_norms_values(const struct mpi_case *c) {
+    const struct fr_plan *plan = c->run.plan;
+    if (plan->sequence_parallel)
+        return norm_values(c, FR_GRID_ATTENTION) + norm_values(c, FR_GRID_MLP);
+    bool none = !plan->method->uses_ghost || plan->phantom_parts == FR_PHANTOM_ALL;
+    return none ? 0 : norm_values(c, FR_GRID_MLP);
 }
 
 /* A message is gathered where it arrives, activations over the attention's grid and gradients over the MLP's.  The price has
  * the larger for both (fr_plan_arriving). */
 static double overpriced_values(const struct mpi_case *c) {
     const struct fr_plan *plan = c->run.plan;
+    if (plan->sequence_parallel) return 0; /* nothing is gathered */
     double most = (double)fr_plan_arriving(plan),
            a = (double)fr_plan_grid(plan, FR_GRID_ATTENTION),
            m = (double)fr_plan_grid(plan, FR_GRID_MLP), all = (double)fr_plan_ranks(plan),
@@ -99,18 +109,16 @@ static double overpriced_values(const struct mpi_case *c) {
 static double unpriced_B(const struct mpi_case *c) {
     const struct fr_plan *plan = c->run.plan;
     double divide = (double)fr_plan_grid(plan, FR_GRID_ENDS), others = divide - 1,
-           h = (double)c->workload.transformer.hidden,
            layers = (double)(c->workload.transformer.layers / plan->pp);
     int last_stage =
         fr_schedule_stage(plan->schedule, (int32_t)plan->pp, plan->pp * plan->chunks - 1);
     bool last = c->real.pp_rank == last_stage;
     if (plan->method->branches) return 0;
     double tokens = BATCH * SEQUENCE / (double)(fr_plan_replicas(plan) * plan->tp) * divide;
+    bool parts = plan->sequence_parallel || plan->method->uses_ghost;
     double loss = last ? 3 * others * tokens : 0,
-           norms = plan->sequence_parallel || plan->method->uses_ghost
-                       ? 2 * others / (double)plan->tp * 2 * h *
-                             (partial_norms(plan) * layers + last)
-                       : 0;
+           norms = layers * layer_norms_values(c) +
+                   (parts && last ? norm_values(c, FR_GRID_ENDS) : 0);
     return (loss + norms - overpriced_values(c)) * sizeof(double);
 }
 

@@ -46,7 +46,7 @@ static void compare_layer(const struct mpi_case *c, const struct fr_unit *u,
         const struct fr_sublayer s = fr_sublayer_of(u, kind[i]);
         const struct fr_sublayer_weights *own = &w[kind[i]], *all = &want[kind[i]];
         const struct piece norm = {"norm", 0, s.h, 0, 1, 1};
-        bool rows = s.flow == FR_FLOW_ROWS;
+        bool rows = fr_sublayer_by_rows(&s);
         int first = rows ? s.rank * s.o : 0;
         compare(c, own->gain, one, all->gain, norm, u->index, text);
         compare(c, own->bias, one, all->bias, norm, u->index, text);
@@ -195,6 +195,29 @@ static const struct grids plans[] = {
     {8, true,
      "\"tp\": 1, \"pp\": 2, \"dp\": 4, \"micro_batch\": 1, \"layer_tp\": [4, 1, 2], "
      "\"schedule\": \"dualpipe-v\", \"chunks\": 2"},
+    /* tokens in parts where nothing multiplies: by rows, on one grid or more, and in pairs */
+    {4, true, "\"tp\": 2, \"dp\": 2, \"micro_batch\": 2, \"sequence_parallel\": true"},
+    {4, false,
+     "\"tp\": 4, \"micro_batch\": 4, \"sequence_parallel\": true, \"recompute\": \"full\", "
+     "\"layer_tp\": [2, 4, 1]"},
+    {4, true,
+     "\"tp\": 2, \"dp\": 2, \"micro_batch\": 2, \"sequence_parallel\": true, \"layer_tp\": [1, "
+     "4, "
+     "2], \"zero\": 1"},
+    {4, true,
+     "\"tp\": 2, \"dp\": 2, \"micro_batch\": 2, \"sequence_parallel\": true, \"layer_tp\": [4, "
+     "1, "
+     "2], \"divide\": \"pairs\", \"overlap_tp\": true"},
+    {8, false,
+     "\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"sequence_parallel\": true, "
+     "\"layer_tp\": [4, 2, 1], \"zero\": 3, \"recompute\": \"selective\""},
+    {8, true,
+     "\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"sequence_parallel\": true, "
+     "\"schedule\": \"zero-bubble\", \"attention\": \"flash\""},
+    {8, true,
+     "\"tp\": 4, \"dp\": 2, \"micro_batch\": 4, \"sequence_parallel\": true, \"layer_tp\": [2, "
+     "4, "
+     "8], \"divide\": \"pairs\", \"overlap\": \"gradient\", \"bucket\": \"5 KB\", \"zero\": 1"},
     /* beside context parallel the MLP's */
     {8, true,
      "\"tp\": 2, \"cp\": 2, \"dp\": 2, \"micro_batch\": 2, \"layer_tp\": [2, 4, 2], \"zero\": "

@@ -36,6 +36,12 @@ int64_t fr_chain_units_before(const struct fr_chain *chain, int64_t number) {
     return layers + (number > 0) + (number == plan->pp * plan->chunks);
 }
 
+bool fr_unit_parts_tokens(const struct fr_plan *plan) {
+    bool divided = false;
+    for (int g = 0; g < FR_GRIDS; g++) divided = divided || fr_plan_grid(plan, g) > 1;
+    return plan->sequence_parallel && divided;
+}
+
 /* ---- one unit ------------------------------------------------------------------------------------ */
 
 static struct fr_unit layer_unit(const struct fr_chain *chain, int64_t i, int columns) {
@@ -134,7 +140,7 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_
                   .rows = plan->method->grids && !plan->pairs,
                   .rank = tp_rank,
                   .ranks = p,
-                  .parts = plan->sequence_parallel ? tp : 1,
+                  .parted = fr_unit_parts_tokens(plan),
                   .cp = (int)plan->cp,
                   .ring = plan->cp > 1 && !plan->context_heads},
     };

@@ -94,9 +94,9 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
     const struct fr_plan_key *lacks = find_lacking(plan);
     FR_TRY(check_recomputed(run, err));
     FR_TRY(check_gradients(plan, err));
-    if (plan->sequence_parallel && !plan->method->megatron)
+    if (plan->sequence_parallel && !plan->method->megatron && !plan->method->grids)
         return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "sequence_parallel is run with method tensor, not with %s",
+                       "sequence_parallel is run with methods tensor and grid, not with %s",
                        plan->method->name);
     if (plan->stage_layers_best)
         return fr_fail(err, FR_ERR_INPUT, NULL,

@@ -8,12 +8,12 @@
 
 static fr_flow flow_of(const struct fr_unit *u, bool branch) {
     const struct fr_method *method = u->run->plan->method;
-    return method->uses_ghost           ? FR_FLOW_VALUES
-           : branch                     ? FR_FLOW_SAMPLES
-           : method->branches           ? FR_FLOW_ALONE
-           : u->block.rows              ? FR_FLOW_ROWS
-           : fr_block_parted(&u->block) ? FR_FLOW_TOKENS
-                                        : FR_FLOW_WHOLE;
+    return method->uses_ghost ? FR_FLOW_VALUES
+           : branch           ? FR_FLOW_SAMPLES
+           : method->branches ? FR_FLOW_ALONE
+           : u->block.rows    ? u->block.parted ? FR_FLOW_ROW_TOKENS : FR_FLOW_ROWS
+           : u->block.parted  ? FR_FLOW_TOKENS
+                              : FR_FLOW_WHOLE;
 }
 
 static void set_ghost_neurons(const struct fr_unit *u, struct fr_sublayer *s) {
@@ -56,10 +56,11 @@ struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind) {
     bool divided = branch || !grouped; /* a rank has all of what is no branch */
     s.wide = divided ? own : s.all;
     s.from = divided ? s.rank * own : 0;
-    if (s.flow == FR_FLOW_TOKENS) s.n = s.before = fr_block_own_tokens(b);
-    if (s.flow == FR_FLOW_VALUES || s.flow == FR_FLOW_ROWS) s.o /= s.ranks;
-    s.rows = s.flow == FR_FLOW_ROWS ? s.o : s.h;
-    s.in = s.flow == FR_FLOW_ROWS ? s.all : s.wide;
+    bool rows = fr_sublayer_by_rows(&s);
+    if (fr_sublayer_parted(&s)) s.n = s.before = columns / s.ranks;
+    if (s.flow == FR_FLOW_VALUES || rows) s.o /= s.ranks;
+    s.rows = rows ? s.o : s.h;
+    s.in = rows ? s.all : s.wide;
     if (grouped) s.z.samples = u->group_columns / fr_block_sequence(b);
     s.z.causal = b->causal && kind != FR_SUBLAYER_CROSSING;
     set_ghost_neurons(u, &s);
@@ -188,7 +189,7 @@ static void fill_sublayer(const struct fr_real *real, const struct fr_sublayer *
     bool mlp = s->kind == FR_SUBLAYER_MLP;
     const struct fr_kernels *k = real->k;
     uint64_t seed = real->run->seed, first = stream + 2 * mlp;
-    bool rows = s->flow == FR_FLOW_ROWS;
+    bool rows = fr_sublayer_by_rows(s);
     for (int i = 0; i < (s->ghost_neurons ? s->o : s->h); i++) k->set(w->gain, (size_t)i, 1);
     if (s->ghost_neurons) {
         uint64_t up = mlp ? STREAM_UP : STREAM_QUERIES,
@@ -232,7 +233,7 @@ static int64_t ghost_neurons_of(const struct fr_sublayer *s) {
     return s->ghost_neurons ? fr_ghost_neurons_values(&s->up) : 0;
 }
 static bool gathers(const struct fr_sublayer *s) {
-    return s->flow == FR_FLOW_TOKENS || s->flow == FR_FLOW_SAMPLES ||
+    return fr_sublayer_parted(s) || s->flow == FR_FLOW_SAMPLES ||
            (s->flow == FR_FLOW_VALUES && !s->ghost_neurons);
 }
 
@@ -262,7 +263,7 @@ int64_t fr_sublayer_deferred(const struct fr_kernels *k, const struct fr_sublaye
     const struct fr_block_part all[] = {
         {&out->first, (int64_t)(attends(s) ? s->thirds * s->wide : s->in) * s->t},
         {&out->left, gathers(s) ? whole : 0},
-        {&out->a, s->flow == FR_FLOW_TOKENS ? whole : 0},
+        {&out->a, fr_sublayer_parted(s) ? whole : 0},
         {&out->dx, s->kind == FR_SUBLAYER_HEADS ? 0 : values_of(s) * s->before},
         {&out->ghost_neurons[0], ghost_neurons_of(s)},
         {&out->ghost_neurons[1], ghost_neurons_of(s)}};
@@ -280,9 +281,9 @@ int64_t fr_sublayer_scratch(const struct fr_kernels *k, const struct fr_sublayer
         {&out->mid, attends(s) ? (int64_t)s->in * s->t : 0},
         {&out->heads, s->slices ? heads_of(s) : 0},
         {&out->first, s->slices ? 3 * heads_of(s) : 0},
-        {&out->packed, s->flow == FR_FLOW_TOKENS ? whole
-                       : split                   ? (s->h > s->all ? s->h : s->all) * group
-                                                 : 0},
+        {&out->packed, fr_sublayer_parted(s) ? whole
+                       : split               ? (s->h > s->all ? s->h : s->all) * group
+                                             : 0},
         {&out->bias, s->wide},
         {&out->sums, s->ghost_neurons ? 2 * s->t : 0},
         {&out->local, ghost_neurons_of(s)},

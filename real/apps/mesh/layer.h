@@ -17,6 +17,9 @@
  *                backward all-reduces of their gradients (Gholami et al. 2017, Eq. 4)
  *      tokens    T/p tokens (sequence parallel, Korthikanti et al. 2022): gathered before W1 and backward once more, partial
  *                sums reduced and scattered; each rank has a part of the norms' gradients
+ *      row tokens  tokens of rows: gathered before W1 and backward once more; what is between is gathered, and of what comes
+ *                out each rank's rows go to those whose tokens they are, by an all-to-all; backward the same of gradients, and an
+ *                all-reduce of those between
  *      values    h/p values (phantom; models/work/phantom_stage.h).  Where a sublayer's products are ghost neurons'
  *                (real/apps/mesh/ghost_neurons.h; of heads, MLP or both) its norm adds up two sums a token.  Else x is
  *                gathered before its norm, partial sums are reduced and scattered
@@ -48,6 +51,7 @@ typedef enum {
     FR_FLOW_WHOLE,
     FR_FLOW_ROWS,
     FR_FLOW_TOKENS,
+    FR_FLOW_ROW_TOKENS,
     FR_FLOW_VALUES,
     FR_FLOW_SAMPLES,
     FR_FLOW_ALONE
@@ -69,6 +73,13 @@ struct fr_sublayer {
     struct fr_block_sizes z; /**< of attention */
     struct fr_ghost_neurons up, down; /**< W1 and W2 */
 };
+/** Is W2 divided by rows?  Are tokens in parts between products? */
+static inline bool fr_sublayer_by_rows(const struct fr_sublayer *s) {
+    return s->flow == FR_FLOW_ROWS || s->flow == FR_FLOW_ROW_TOKENS;
+}
+static inline bool fr_sublayer_parted(const struct fr_sublayer *s) {
+    return s->flow == FR_FLOW_TOKENS || s->flow == FR_FLOW_ROW_TOKENS;
+}
 struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind);
 /** Kinds of the unit's sublayers, in the order they run.  @return how many */
 int fr_sublayers_of(const struct fr_unit *u, int kind[FR_SUBLAYERS]);

@@ -225,7 +225,7 @@ static bool open_chunk_codecs(struct fr_real *real, const struct fr_mesh_state *
            open_codec(real, above, up, true, stream + STREAM_FORWARD, coded_up, &at->up);
 }
 
-/* What the stages below this one's chunks read; a schedule that folds has them on either side. */
+/* Mark the messages that stages below this one's chunks read; a schedule that folds has them on either side. */
 static bool open_before(const struct fr_plan *plan, struct fr_mesh_state *mesh) {
     size_t n = (size_t)mesh->n_micro;
     bool whole = true;
@@ -324,7 +324,8 @@ static fr_status open_tied(struct fr_real *real, struct fr_mesh_state *mesh) {
 
 static fr_mesh_cut cut_of(const struct fr_chain *chain, const struct fr_unit *u) {
     const struct fr_plan *plan = chain->run->plan;
-    if (plan->layer_tp) return FR_MESH_COLUMNS; /* whichever grid they are on */
+    bool parted = fr_chain_reads_words(chain) && fr_unit_parts_tokens(plan);
+    if (plan->layer_tp) return parted ? FR_MESH_TOKENS : FR_MESH_COLUMNS;
     if (plan->tp == 1 || u->kind->divided || plan->method->divided) return FR_MESH_ALL;
     if (plan->sequence_parallel) return FR_MESH_TOKENS;
     return fr_chain_reads_words(chain) ? FR_MESH_COLUMNS : FR_MESH_ROWS;

@@ -80,9 +80,9 @@ struct fr_unit_kind {
     /** FR_OK, or FR_ERR_INPUT with what does not divide; NULL: all does. */
     fr_status (*check)(const struct fr_unit *u, struct fr_error *err);
     int64_t (*parameters)(const struct fr_unit *u);
-    /** So many of the first parameters are on all tp ranks, each of which has a part of their
-     *  gradients; NULL: none. */
-    int64_t (*partial)(const struct fr_unit *u);
+    /** So many of the first of the parameters' part @p part (0 or 1) are on all ranks of the part's grid, each of which has
+     *  a part of their gradients; NULL: none. */
+    int64_t (*partial)(const struct fr_unit *u, int part);
     /** So many of the parameters are the first holder's.  The others, a sub-grid's or an MLP's on a grid of its own,
      *  are the second one's and lie apart.  NULL: all. */
     int64_t (*common)(const struct fr_unit *u);
@@ -102,6 +102,17 @@ struct fr_unit_kind {
     int (*matrices)(const struct fr_real *real, const struct fr_unit *u,
                     struct fr_unit_matrix *out, int scratch);
 };
+
+/** Are tokens in parts where nothing multiplies (sequence parallel)?  On any grid a rank has the same then. */
+bool fr_unit_parts_tokens(const struct fr_plan *plan);
+/** The parts of a unit's tokens, on the grid of its products. */
+static inline struct fr_token_parts fr_unit_parts(const struct fr_unit *u) {
+    return (struct fr_token_parts){u->group, u->block.hidden, u->columns, u->tp, u->tp_rank};
+}
+/** Tokens of a rank between products. */
+static inline int fr_unit_own_tokens(const struct fr_unit *u) {
+    return u->block.parted ? u->columns / u->tp : u->columns;
+}
 
 /** Gradients of the unit that @p holder have, where they begin, and how many. */
 int64_t fr_unit_held(const struct fr_unit *u, int holder, void **at);

@@ -21,7 +21,9 @@ static inline bool fr_words_divided(const struct fr_unit *u) {
 }
 
 /** Do tokens move between the table's grid and that of the layers beside it?  And the most values of them on a rank. */
-static inline bool fr_words_move(const struct fr_unit *u) { return u->from.p != u->to.p; }
+static inline bool fr_words_move(const struct fr_unit *u) {
+    return u->from.p != u->to.p && !u->block.parted;
+}
 static inline int64_t fr_words_moved(const struct fr_unit *u) {
     int in = u->from.columns.n, out = u->to.columns.n;
     return (int64_t)u->block.hidden * (in > out ? in : out);

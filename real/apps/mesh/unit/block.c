@@ -78,10 +78,13 @@ static int64_t common(const struct fr_unit *u) {
 
 /* Norms: of this rank's tokens both; of phantom the one of whole values, of which each rank has the part of its heads
  * or of its columns of the MLP. */
-static int64_t partial(const struct fr_unit *u) {
+static int64_t partial(const struct fr_unit *u, int part) {
     const struct fr_plan *plan = u->run->plan;
     int64_t h = u->block.hidden;
-    if (!plan->method->uses_ghost) return fr_block_parted(&u->block) ? 4 * h : 0;
+    if (!plan->method->uses_ghost && !u->block.parted) return 0;
+    if (plan->layer_tp) return 2 * h; /* a norm in each part */
+    if (part > 0) return 0;
+    if (!plan->method->uses_ghost) return 4 * h;
     return plan->phantom_parts == FR_PHANTOM_ALL ? 0 : 2 * h;
 }
 
@@ -131,8 +134,8 @@ static int64_t stream_values(const struct fr_unit *u) {
 }
 
 /* Do tokens move to the MLP and, which is the same question, back behind it? */
-static bool moves(const struct fr_unit *u) { return u->grid.p != u->mlp.p; }
-static bool moves_on(const struct fr_unit *u) { return u->mlp.p != u->to.p; }
+static bool moves(const struct fr_unit *u) { return u->grid.p != u->mlp.p && !u->block.parted; }
+static bool moves_on(const struct fr_unit *u) { return moves(u) && u->mlp.p != u->to.p; }
 static int64_t most_moved(const struct fr_unit *u) {
     int a = u->grid.columns.n, m = u->mlp.columns.n;
     return moves(u) ? (int64_t)u->block.hidden * (a > m ? a : m) : 0;

@@ -28,9 +28,10 @@ static void fill(const struct fr_real *real, struct fr_unit *u) {
 
 static int64_t values(const struct fr_unit *u) { return (int64_t)u->block.hidden * u->columns; }
 
-static bool parted(const struct fr_unit *u) { return fr_block_parted(&u->block); }
+static bool parted(const struct fr_unit *u) { return u->block.parted; }
 
-static int64_t partial(const struct fr_unit *u) {
+static int64_t partial(const struct fr_unit *u, int part) {
+    if (part > 0) return 0;
     return fr_words_divided(u) || parted(u) ? 2 * (int64_t)u->block.hidden : 0;
 }
 
@@ -63,8 +64,8 @@ static const void *whole_normed(const struct fr_unit *u, const struct fr_unit_sa
 static fr_status join(struct fr_real *real, const struct fr_unit *u,
                       const struct fr_unit_saved *saved) {
     if (!parted(u)) return FR_OK;
-    return fr_block_gather_tokens(real, &u->block, saved->own[0], scratch_at(real, u, 1),
-                                  saved->own[2]);
+    const struct fr_token_parts parts = fr_unit_parts(u);
+    return fr_parts_gather(real, &parts, saved->own[0], scratch_at(real, u, 1), saved->own[2]);
 }
 
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
@@ -77,7 +78,7 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
     if (fr_words_move(u))
         FR_TRY(fr_redistribute(real, u->entering, h, u->from.columns, saved->x, u->grid.columns,
                                scratch_at(real, u, 1), saved->own[2]));
-    FR_COMPUTE(real, k->norm(h, fr_block_own_tokens(&u->block), whole_x(u, saved), u->w,
+    FR_COMPUTE(real, k->norm(h, fr_unit_own_tokens(u), whole_x(u, saved), u->w,
                              bias(real, u, u->w), saved->own[1], inverse, saved->own[0]));
     FR_TRY(join(real, u, saved));
     fr_multiply(real, u->words, t, h, u->table, whole_normed(u, saved), 0, next);
@@ -90,14 +91,15 @@ static fr_status normed_back(struct fr_real *real, struct fr_unit *u,
                              struct fr_unit_saved *saved, const void *dy, void **sum) {
     int t = u->columns, h = u->block.hidden;
     MPI_Request gathered = MPI_REQUEST_NULL;
+    const struct fr_token_parts parts = fr_unit_parts(u);
     void *packed = scratch_at(real, u, 1);
     *sum = parted(u) ? scratch_at(real, u, 2) : u->scratch;
     if (parted(u))
-        FR_TRY(fr_block_gather_begin(real, &u->block, saved->own[0], packed, &gathered));
+        FR_TRY(fr_parts_gather_begin(real, &parts, saved->own[0], packed, &gathered));
     fr_multiply_back(real, u->words, t, h, u->table, dy, 0, u->scratch);
     if (parted(u)) {
-        FR_TRY(fr_block_gather_end(real, &u->block, packed, saved->own[2], &gathered));
-        return fr_block_scatter_tokens(real, &u->block, u->scratch, packed, *sum);
+        FR_TRY(fr_parts_gather_end(real, &parts, packed, saved->own[2], &gathered));
+        return fr_parts_scatter(real, &parts, u->scratch, packed, *sum);
     }
     if (u->tp == 1 || fr_words_divided(u)) return FR_OK;
     return fr_real_all_reduce(real, u->group, u->scratch, values(u));
@@ -113,9 +115,9 @@ static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_s
          *whole = divided || move ? scratch_at(real, u, 1) : dx, *sum;
     saved->d = dy;
     FR_TRY(normed_back(real, u, saved, dy, &sum));
-    FR_COMPUTE(real, real->k->norm_backward(h, fr_block_own_tokens(&u->block),
-                                            whole_x(u, saved), u->w, saved->own[1], inverse,
-                                            sum, whole, u->g, bias(real, u, u->g)));
+    FR_COMPUTE(real, real->k->norm_backward(h, fr_unit_own_tokens(u), whole_x(u, saved), u->w,
+                                            saved->own[1], inverse, sum, whole, u->g,
+                                            bias(real, u, u->g)));
     if (move)
         return fr_redistribute(real, u->entering, h, u->grid.columns, whole, u->from.columns,
                                scratch_at(real, u, 2), dx);
