@@ -27,6 +27,7 @@ struct fr_pricer {
     struct fr_recurrence_cache *cache, *shared;
     struct in_flight in_flight[ORDERS];
     struct fr_stage *stage; /* capacity for n_stages */
+    uint64_t *copied;       /* likewise */
     size_t n_stages;
     struct fr_slot *slots;
     size_t n_slots;
@@ -57,6 +58,7 @@ void fr_pricer_free(struct fr_pricer *pricer) {
     fr_recurrence_cache_free(pricer->shared);
     for (int i = 0; i < ORDERS; i++) free(pricer->in_flight[i].held);
     free(pricer->stage);
+    free(pricer->copied);
     free(pricer->slots);
     free(pricer);
 }
@@ -64,12 +66,13 @@ void fr_pricer_free(struct fr_pricer *pricer) {
 /* ---- scratch memory ---------------------------------------------------------------------------------------- */
 
 static bool make_stages(struct fr_pricer *x, size_t n) {
-    if (n > x->n_stages) {
-        free(x->stage);
-        x->stage = fr_malloc(n, sizeof *x->stage);
-        x->n_stages = x->stage ? n : 0;
-    }
-    return n <= x->n_stages;
+    if (n <= x->n_stages) return true;
+    free(x->stage);
+    free(x->copied);
+    x->stage = fr_malloc(n, sizeof *x->stage);
+    x->copied = fr_calloc(n, sizeof *x->copied);
+    x->n_stages = x->stage && x->copied ? n : 0;
+    return x->n_stages > 0;
 }
 
 static bool make_slots(struct fr_pricer *x, size_t n) {
@@ -181,6 +184,11 @@ static fr_status price_stages(struct fr_pricer *x, const struct fr_plan *plan,
                               struct fr_pipeline *p, uint32_t *extrapolated) {
     if (!make_stages(x, (size_t)plan->pp) || !find_in_flight(x, p)) return FR_ERR_NOMEM;
     p->stage = x->stage;
+    p->copied = x->copied;
+    if (fr_plan_clocks(plan) || plan->blocking) { /* change more of a stage than messages do */
+        memset(x->copied, 0, x->n_stages * sizeof *x->copied);
+        p->copied = NULL;
+    }
     if (plan->compression.scope == FR_SCOPE_EPILOGUE && plan->chunks > 1) {
         FR_TRY(write_order(x, p));
         FR_TRY(fr_pipeline_find_epilogue(p, plan->compression.scope, NULL));
