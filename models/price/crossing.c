@@ -110,25 +110,6 @@ static const struct fr_crossing *before_of(const struct fr_stage_places *placed,
     return like < i && same_messages(p, like, i) ? &above[like] : NULL;
 }
 
-static bool make(const struct fr_job *job, const struct fr_plan *plan,
-                 const struct fr_stage_places *placed, struct fr_pipeline *p,
-                 struct fr_crossings *c) {
-    const int32_t stages = p->args.stages;
-    struct fr_group own;
-    *c = (struct fr_crossings){.above = fr_malloc((size_t)stages, sizeof *c->above)};
-    if (!c->above) return false;
-    fr_codec_price_messages(job, plan, p, &c->extrapolated);
-    c->scope = p->scope;
-    c->codes_forward = p->codes_forward;
-    for (int32_t i = 0; i < stages; i++) {
-        const struct fr_group *pair = placed->above ? &placed->above[i] : &own;
-        if (!placed->above) own = fr_rank_map_pair(&placed->rank_map, i, (i + 1) % stages);
-        cross(job, &placed->rank_map, pair, i, before_of(placed, p, c->above, i), p,
-              &c->above[i], &c->extrapolated);
-    }
-    return true;
-}
-
 static void send(struct fr_stage *from, struct fr_stage *to, struct fr_crossed sent) {
     from->sent_B[FR_SENT_PP] += sent.pp_B;
     to->sent_B[FR_SENT_TP] += sent.tp_B;
@@ -149,6 +130,27 @@ static void fill(const struct fr_crossing *c, struct fr_stage *s, struct fr_stag
     s->sends_whole = c->sends_whole;
     send(s, above, c->up);
     send(above, s, c->down);
+}
+
+static bool make(const struct fr_job *job, const struct fr_plan *plan,
+                 const struct fr_stage_places *placed, struct fr_pipeline *p,
+                 struct fr_crossings *c) {
+    const int32_t stages = p->args.stages;
+    struct fr_group own;
+    *c = (struct fr_crossings){.above = fr_malloc((size_t)stages, sizeof *c->above)};
+    if (!c->above) return false;
+    for (int32_t i = 0; i < stages; i++) /* a stage may have those of another plan */
+        fill(&(struct fr_crossing){0}, &p->stage[i], &p->stage[i]);
+    fr_codec_price_messages(job, plan, p, &c->extrapolated);
+    c->scope = p->scope;
+    c->codes_forward = p->codes_forward;
+    for (int32_t i = 0; i < stages; i++) {
+        const struct fr_group *pair = placed->above ? &placed->above[i] : &own;
+        if (!placed->above) own = fr_rank_map_pair(&placed->rank_map, i, (i + 1) % stages);
+        cross(job, &placed->rank_map, pair, i, before_of(placed, p, c->above, i), p,
+              &c->above[i], &c->extrapolated);
+    }
+    return true;
 }
 
 static void fill_all(const struct fr_crossings *c, struct fr_pipeline *p,

@@ -150,6 +150,8 @@ void *fr_memo_find(struct fr_memo *memo, const struct fr_plan *plan, int64_t als
     return fr_memo_find_next(memo, also, fresh);
 }
 
+uint64_t fr_memo_asked(const struct fr_memo *memo) { return memo->n_asked; }
+
 void fr_memo_forget(struct fr_memo *memo, void *result) {
     memo->place[(size_t)((unsigned char *)result - memo->results) / memo->size].used = 0;
 }
@@ -158,10 +160,11 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
 
 #define KEY(word) FR_PLAN_KEY_BIT(FR_PLAN_KEY_##word)
 
-/* The order of passes, messages once they are there, and which stages compress gradients: each is asked by itself. */
+/* The order of passes, messages once they are there, which stages compress gradients, and how the ends sum the embedding:
+ * each is asked by itself. */
 #define NOT_OF_STAGE                                                                           \
     (KEY(schedule) | KEY(p2p) | KEY(iterations) | KEY(backward_scope) | KEY(backward_rank) |   \
-     KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages))
+     KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) | KEY(embedding))
 /* That, and how gradients are compressed. */
 #define NOT_OF_WHOLE (NOT_OF_STAGE | KEY(codec) | KEY(gradient_rank) | KEY(gradient_ranks))
 /* That, and what is done with gradients. */
@@ -175,12 +178,12 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
      KEY(offload_layers) | KEY(reshard) | KEY(gradient_sync) | KEY(zero_exchange) |            \
      KEY(recompute) | KEY(recompute_layers) | KEY(attention) | KEY(overlap_experts) |          \
      KEY(overlap_tp) | KEY(graphs) | KEY(accumulation) | KEY(loss))
-/* Who sits where hangs on the mesh alone. */
+/* Who sits where hangs on the mesh alone, and who sums the embedding on how. */
 #define NOT_PLACED                                                                             \
-    (LATER | KEY(chunks) | KEY(recompute) | KEY(recompute_layers) | KEY(attention) |           \
-     KEY(micro_batch) | KEY(global_batch) | KEY(sequence_parallel) | KEY(overlap_experts) |    \
-     KEY(overlap_tp) | KEY(graphs) | KEY(ghost) | KEY(phantom_parts) | KEY(launches) |         \
-     KEY(accumulation) | KEY(loss))
+    ((LATER & ~KEY(embedding)) | KEY(chunks) | KEY(recompute) | KEY(recompute_layers) |        \
+     KEY(attention) | KEY(micro_batch) | KEY(global_batch) | KEY(sequence_parallel) |          \
+     KEY(overlap_experts) | KEY(overlap_tp) | KEY(graphs) | KEY(ghost) | KEY(phantom_parts) |  \
+     KEY(launches) | KEY(accumulation) | KEY(loss))
 
 static void drop_placed(void *result) {
     struct fr_stage_places *placed = result;
@@ -203,7 +206,7 @@ fr_status fr_price_memo_make(struct fr_price_memo *memo, struct fr_error *err) {
     memo->placed = fr_memo_make(256, sizeof(struct fr_stage_places), NOT_PLACED, drop_placed);
     memo->crossings =
         fr_memo_make(512, sizeof(struct fr_crossings), NOT_CROSSED, drop_crossings);
-    memo->work = fr_memo_make(1024, sizeof(struct fr_stage_work), LATER | KEY(embedding), NULL);
+    memo->work = fr_memo_make(1024, sizeof(struct fr_stage_work), LATER, NULL);
     memo->stage = fr_memo_make(2048, sizeof(struct fr_priced_stage), NOT_OF_WHOLE, NULL);
     memo->coded = fr_memo_make(2048, sizeof(struct fr_priced_stage), NOT_OF_STAGE, NULL);
     return memo->placed && memo->crossings && memo->work && memo->stage && memo->coded

@@ -30,6 +30,9 @@ void *fr_memo_find_next(struct fr_memo *memo, int64_t also, bool *fresh);
 /** Ask for results of @p plan, by the function above. */
 void fr_memo_ask(struct fr_memo *memo, const struct fr_plan *plan);
 
+/** How often results were asked for so far: a number of its own for one that is fresh. */
+uint64_t fr_memo_asked(const struct fr_memo *memo);
+
 /** Forget a result that could not be made. */
 void fr_memo_forget(struct fr_memo *memo, void *result);
 /** Forget all. */

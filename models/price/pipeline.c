@@ -156,6 +156,16 @@ static int32_t coded_alike(const struct fr_plan *plan, int32_t i, int32_t to) {
     return last;
 }
 
+/* Copy @p priced to stage @p k; what is there already but for its messages is left. */
+static void put_stage(const struct fr_priced_stage *priced, int32_t k, struct fr_pipeline *p) {
+    const bool there = p->copied && priced->number > 0 && p->copied[k] == priced->number;
+    if (there)
+        memcpy(p->stage[k].sent_B, priced->stage.sent_B, sizeof priced->stage.sent_B);
+    else
+        p->stage[k] = priced->stage;
+    if (p->copied) p->copied[k] = priced->number;
+}
+
 /* Durations of all stages in their placement. A stage that repeats the one below is copied and not priced. Then the
  * cost of a plan hardly grows with the depth of the pipeline. */
 static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
@@ -175,7 +185,7 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
         alike_to = priced->alike_to;
         to = coded_alike(plan, i, alike_to);
         for (int32_t k = i; k <= to; k++) {
-            p->stage[k] = priced->stage;
+            put_stage(priced, k, p);
             p->stage[k].repeats = k > i;
             p->stage[k].alike = alike || k > i;
             add_reduced(&p->stage[k], p);

@@ -30,6 +30,8 @@ struct fr_pipeline {
         cool_down; /**< [P][v][m]: read after the last forward pass; NULL where v = 1, or nobody asks */
     const struct fr_pipeline_in_flight *in_flight; /**< [P], or NULL: by the slots */
     struct fr_stage *stage;                        /**< [P] */
+    uint64_t *
+        copied; /**< [P], or NULL: number of the priced stage that each was copied from last; 0: of none */
     double embedding_s; /**< all-reduce of a tied embedding between first and last stage */
     fr_scope scope;     /**< backward messages that go compressed */
     bool codes_forward; /**< do messages forward, across some boundary? */

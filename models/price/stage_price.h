@@ -15,7 +15,8 @@ struct fr_priced_stage {
     struct fr_stage stage;
     double embedding_s; /**< of the first: the all-reduce of a tied embedding with the last */
     uint32_t extrapolated; /**< bits as in fr_outcome */
-    int32_t alike_to;      /**< the last of the stages from it on that do the same */
+    uint64_t number;  /**< that no other has which is priced with this memo; 0: without one */
+    int32_t alike_to; /**< the last of the stages from it on that do the same */
 };
 
 /** Stage @p i of a checked plan, but for the time of its messages.
