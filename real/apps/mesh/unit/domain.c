@@ -349,7 +349,7 @@ static fr_status before_pooling(struct fr_real *real, struct fr_unit *u, const s
     return FR_OK;
 }
 
-/* Of own rows of y, before relu. */
+/* The gradient of own rows of y, before relu. */
 static void before_relu(struct fr_real *real, struct fr_unit *u, const struct sizes *z,
                         struct fr_unit_saved *saved) {
     const struct fr_kernels *k = real->k;
