@@ -46,14 +46,13 @@ fr_reasons fr_domain_check(const struct fr_work_part *x) {
 struct fr_domain_rows fr_domain_rows(const struct fr_work_part *x) {
     const struct fr_window *w = &x->layer->window, *pool = &x->layer->pool;
     const int64_t p = (int64_t)x->shard.tp;
-    const int64_t held = fr_halo_most(w, p).held;
     struct fr_domain_rows rows = {
         .positions = (double)(most_rows(fr_window_rows(w), p) * fr_window_columns(w)),
-        .inputs = (double)w->channels * (double)(held * w->width)};
+        .inputs = (double)w->channels * (double)(fr_halo_held(w, p) * w->width)};
     if (pool->kernel > 0)
         rows.pooled =
             (double)pool->channels *
-            (double)((fr_halo_most(pool, p).held - most_rows(pool->height, p)) * pool->width);
+            (double)((fr_halo_held(pool, p) - most_rows(pool->height, p)) * pool->width);
     return rows;
 }
 
@@ -65,30 +64,19 @@ struct exchange {
     struct fr_domain_packed packed;
 };
 
-static double row_B(const struct exchange *e, double channels, int64_t columns) {
-    return e->x->shard.batch * channels * (double)columns *
-           fr_dtype_size_B(e->x->workload->dtype);
-}
-
-/* Rows go down, which are somebody's above, then up; each is read and written twice more, packed and unpacked. */
-static void send(struct exchange *e, struct fr_halo halo, double one_B, bool backward) {
+/* Rows go down, then up, to who reads them; backward their gradients return.  Each is packed and unpacked, which reads and
+ * writes it twice. */
+static void send(struct exchange *e, const struct fr_window *w, bool backward) {
+    const struct fr_halo halo = fr_halo_most(w, (int64_t)e->x->shard.tp);
     const int64_t rows[] = {halo.above, halo.below};
+    const double row_B = e->x->shard.batch * (double)(w->channels * w->width) *
+                         fr_dtype_size_B(e->x->workload->dtype);
     for (int k = 0; k < 2; k++) {
         if (rows[k] == 0) continue;
-        fr_work_add_comm(e->work, FR_OP_SEND_RECV, backward, (double)rows[k] * one_B);
-        e->packed.moved_B += 4 * (double)rows[k] * one_B;
+        fr_work_add_comm(e->work, FR_OP_SEND_RECV, backward, (double)rows[k] * row_B);
+        e->packed.moved_B += 4 * (double)rows[k] * row_B;
         e->packed.kernels += 2;
     }
-}
-
-static void send_pooled(struct exchange *e) {
-    const struct fr_window *pool = &e->x->layer->pool;
-    if (pool->kernel == 0) return;
-    const struct fr_halo ahead = fr_halo_most(pool, (int64_t)e->x->shard.tp).forward;
-    const double one_B = row_B(e, (double)pool->channels, pool->width);
-    send(e, ahead, one_B, false);
-    if (!e->x->plan->forward)
-        send(e, (struct fr_halo){ahead.below, ahead.above}, one_B, true); /* back again */
 }
 
 /* Is what leaves the last divided layer a mean of each channel, which all ranks have?  A projection stands after the
@@ -111,13 +99,12 @@ static void gather(struct exchange *e) {
 
 struct fr_domain_packed fr_domain_exchange(const struct fr_work_part *x,
                                            struct fr_rank_work *work) {
-    const struct fr_window *w = &x->layer->window;
-    const struct fr_halo_most most = fr_halo_most(w, (int64_t)x->shard.tp);
+    const struct fr_layer *layer = x->layer;
     struct exchange e = {.x = x, .work = work};
-    send(&e, most.forward, row_B(&e, (double)w->channels, w->width), false);
-    send_pooled(&e);
+    for (int back = 0; back < (x->plan->forward ? 1 : 2); back++) {
+        send(&e, &layer->window, back);
+        if (layer->pool.kernel > 0) send(&e, &layer->pool, back);
+    }
     gather(&e);
-    if (!x->plan->forward)
-        send(&e, most.backward, row_B(&e, x->layer->rows, fr_window_columns(w)), true);
     return e.packed;
 }

@@ -3,14 +3,14 @@
  *  `domain`).
  *
  *      forward   halos of a layer's input between neighbours (models/workload/halo.h)
- *      backward  halos of the gradient of its output; |W| weight gradients all-reduced over P_r P_c
+ *      backward  gradients of these halos go back; |W| weight gradients all-reduced over P_r P_c
  *
  *  Each rank holds all filters, and 1/P_r of the rows of the images of its P_c share of the batch.  Rows go down, then up:
  *  each direction is one send and receive of the largest halo.  It is packed before and unpacked after it, since a halo's
  *  rows of many channels lie apart.  The first layer's gradient is exchanged like any other's, as it is priced elsewhere in
  *  this method.
  *
- *  A pooling's windows read rows of neighbours too, and the gradients of these go back.  A mean over positions adds up the
+ *  A pooling's windows read rows of neighbours too.  A mean over positions adds up the
  *  ranks' means.  A shortcut's rows lie where the rows are that they are added to.  A batch norm's statistics are of a
  *  rank's rows; with sync_norms they are of all P_r P_c ranks.
  *

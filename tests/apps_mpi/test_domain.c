@@ -18,7 +18,7 @@ static const char model[] =
     "\"outputs\": 16}]}";
 static const int filters[LAYERS] = {8, 16, 8, 16}, inner[LAYERS] = {100, 36, 144, 64};
 
-/* Of all layers, each filter's weights and then the biases, as one rank has them that divides samples. */
+/* Gradients of all layers, each filter's weights and then the biases, as a rank has them that divides samples. */
 static double reference(double *all) {
     struct mpi_case c;
     char plan[80];

@@ -50,20 +50,18 @@ static void widen(int64_t *most, int64_t rows) {
 }
 
 /* Distance of the farthest row that rank @p r needs of those above it ([0]) and below it ([1]). */
-static void count_pairs(const struct fr_window *w, int64_t p, int64_t r, int64_t ahead[2],
-                        int64_t back[2], bool *near) {
+static void count_pairs(const struct fr_window *w, int64_t p, int64_t r, int64_t halo[2],
+                        bool *near) {
     const int64_t rows = fr_window_rows(w);
-    const struct fr_rows image = fr_rows_of(w->height, p, r), own = fr_rows_of(rows, p, r);
-    ahead[0] = ahead[1] = back[0] = back[1] = 0;
+    const struct fr_rows image = fr_rows_of(w->height, p, r);
+    halo[0] = halo[1] = 0;
     for (int64_t j = 0; j < rows; j++)
         for (int64_t i = 0; i < w->height; i++) {
             int made_by = owner(rows, p, j), had_by = owner(w->height, p, i);
-            if (!joins(w, j, i)) continue;
+            if (!joins(w, j, i) || made_by != r) continue;
             *near = *near && abs(made_by - had_by) <= 1;
-            if (made_by == r && i < image.from) widen(&ahead[0], image.from - i);
-            if (made_by == r && i >= image.to) widen(&ahead[1], i - image.to + 1);
-            if (had_by == r && j < own.from) widen(&back[0], own.from - j);
-            if (had_by == r && j >= own.to) widen(&back[1], j - own.to + 1);
+            if (i < image.from) widen(&halo[0], image.from - i);
+            if (i >= image.to) widen(&halo[1], i - image.to + 1);
         }
 }
 
@@ -73,19 +71,15 @@ static void halos_are_the_rows_that_windows_join(void **state) {
     (void)state;
     for (int k = 0; k < n; k++) {
         struct fr_window w = random_window(&dice);
-        int64_t p = random_to(&dice, RANKS_MOST), ahead[2], back[2];
+        int64_t p = random_to(&dice, RANKS_MOST), want[2];
         bool near = p <= w.height && p <= fr_window_rows(&w);
         for (int64_t r = 0; near && r < p; r++) {
-            count_pairs(&w, p, r, ahead, back, &near);
-            const struct fr_halo f = fr_halo_forward(&w, p, r), b = fr_halo_backward(&w, p, r);
-            FR_TRUE(
-                f.above == ahead[0] && f.below == ahead[1] && b.above == back[0] &&
-                    b.below == back[1],
-                "%d rows, kernel %d each %d, %d zeros, rank %d of %d: %d %d %d %d, not %d %d "
-                "%d %d",
-                (int)w.height, (int)w.kernel, (int)w.stride, (int)w.padding, (int)r, (int)p,
-                (int)f.above, (int)f.below, (int)b.above, (int)b.below, (int)ahead[0],
-                (int)ahead[1], (int)back[0], (int)back[1]);
+            count_pairs(&w, p, r, want, &near);
+            const struct fr_halo halo = fr_halo_of(&w, p, r);
+            FR_TRUE(halo.above == want[0] && halo.below == want[1],
+                    "%d rows, kernel %d each %d, %d zeros, rank %d of %d: %d %d, not %d %d",
+                    (int)w.height, (int)w.kernel, (int)w.stride, (int)w.padding, (int)r, (int)p,
+                    (int)halo.above, (int)halo.below, (int)want[0], (int)want[1]);
         }
         FR_TRUE(fr_halo_fits(&w, p) == near, "%d rows, kernel %d each %d, %d zeros, %d ranks",
                 (int)w.height, (int)w.kernel, (int)w.stride, (int)w.padding, (int)p);
@@ -94,7 +88,7 @@ static void halos_are_the_rows_that_windows_join(void **state) {
     assert_in_range(refused, n / 20, n / 2);
 }
 
-/* floor(k / 2) above and below, both ways, where a window moves by one row and zeros keep the height; nothing for 1 x 1. */
+/* floor(k / 2) above and below, where a window moves by one row and zeros keep the height; nothing for 1 x 1. */
 static void same_windows_have_half_a_kernel(void **state) {
     (void)state;
     for (int64_t k = 1; k <= 11; k += 2)
@@ -105,12 +99,9 @@ static void same_windows_have_half_a_kernel(void **state) {
                                         .kernel = k,
                                         .stride = 1,
                                         .padding = k / 2};
-            const struct fr_halo_most most = fr_halo_most(&w, p);
-            assert_int_equal(most.forward.above, k / 2);
-            assert_int_equal(most.forward.below, k / 2);
-            assert_int_equal(most.backward.above, k / 2);
-            assert_int_equal(most.backward.below, k / 2);
-            assert_int_equal(most.held, 12 + (p > 2 ? 2 : 1) * (k / 2));
+            assert_int_equal(fr_halo_most(&w, p).above, k / 2);
+            assert_int_equal(fr_halo_most(&w, p).below, k / 2);
+            assert_int_equal(fr_halo_held(&w, p), 12 + (p > 2 ? 2 : 1) * (k / 2));
         }
 }
 
@@ -143,8 +134,8 @@ static void forward_at(struct pass *c, int f, int j, int v) {
     c->y[f][j][v] = c->pools ? most : sum;
 }
 
-/* One value of dy adds this to gradients: of rows @p of x alone, and of weights where these are its own. */
-static void backward_at(struct pass *c, int f, int j, int v, struct fr_rows of, bool weights) {
+/* One value of dy adds this to gradients. */
+static void backward_at(struct pass *c, int f, int j, int v) {
     const struct fr_window *w = &c->w;
     for (int ch = 0; ch < CHANNELS; ch++)
         for (int a = 0; a < w->kernel; a++)
@@ -154,8 +145,7 @@ static void backward_at(struct pass *c, int f, int j, int v, struct fr_rows of, 
                 if (i < 0 || i >= w->height || u < 0 || u >= WIDTH) continue;
                 double d = c->dy[f][j][v];
                 bool taken = ch == f && !(c->x[ch][i][u] < c->y[f][j][v]);
-                if (weights && !c->pools) c->d_weight[f][ch][a][b] += d * c->x[ch][i][u];
-                if (i < of.from || i >= of.to) continue;
+                if (!c->pools) c->d_weight[f][ch][a][b] += d * c->x[ch][i][u];
                 c->dx[ch][i][u] += c->pools ? (taken ? d : 0) : d * c->weight[f][ch][a][b];
             }
 }
@@ -175,12 +165,11 @@ static void fill(struct pass *c, uint64_t *dice) {
 
 static void run_whole(struct pass *c) {
     int rows = (int)fr_window_rows(&c->w), columns = (int)fr_window_columns(&c->w);
-    const struct fr_rows all = {0, c->w.height};
     for (int f = 0; f < filters_of(c); f++)
         for (int j = 0; j < rows; j++)
             for (int v = 0; v < columns; v++) {
                 forward_at(c, f, j, v);
-                backward_at(c, f, j, v, all, true);
+                backward_at(c, f, j, v);
             }
 }
 
@@ -192,25 +181,20 @@ static void hide(double *x, int rows, int columns, int channels, int64_t from, i
                 x[(ch * rows + i) * columns + u] = NAN;
 }
 
-/* Rank @p r of @p p, which sees its rows with their halos alone.  A pooling's gradients of rows in the halo are sent back:
- * here they are added to the neighbours' at once. */
+/* Rank @p r of @p p, which sees its rows with their halo alone.  Gradients of the halo go back: here they are added to
+ * their owners' at once. */
 static void run_rank(struct pass *c, int64_t p, int64_t r, struct pass *sum) {
     int rows = (int)fr_window_rows(&c->w), columns = (int)fr_window_columns(&c->w);
     const struct fr_rows image = fr_rows_of(c->w.height, p, r), own = fr_rows_of(rows, p, r);
-    const struct fr_halo x = fr_halo_forward(&c->w, p, r), dy = fr_halo_backward(&c->w, p, r);
-    const struct fr_rows seen = {image.from - x.above, image.to + x.below},
-                         felt = c->pools ? seen : image;
-    hide(&c->x[0][0][0], HEIGHT_MOST, WIDTH, CHANNELS, seen.from, seen.to);
-    hide(&c->dy[0][0][0], 2 * HEIGHT_MOST, FAR, FILTERS, own.from - dy.above,
-         own.to + dy.below);
+    const struct fr_halo halo = fr_halo_of(&c->w, p, r);
+    hide(&c->x[0][0][0], HEIGHT_MOST, WIDTH, CHANNELS, image.from - halo.above,
+         image.to + halo.below);
     for (int f = 0; f < filters_of(c); f++)
-        for (int j = 0; j < rows; j++)
+        for (int64_t j = own.from; j < own.to; j++)
             for (int v = 0; v < columns; v++) {
-                bool mine = j >= own.from && j < own.to,
-                     halo = j >= own.from - dy.above && j < own.to + dy.below;
-                if (mine) forward_at(c, f, j, v);
-                if (mine) sum->y[f][j][v] = c->y[f][j][v];
-                if (mine || (halo && !c->pools)) backward_at(c, f, j, v, felt, mine);
+                forward_at(c, f, (int)j, v);
+                backward_at(c, f, (int)j, v);
+                sum->y[f][j][v] = c->y[f][j][v];
             }
     for (size_t k = 0; k < sizeof c->dx / sizeof(double); k++)
         (&sum->dx[0][0][0])[k] += (&c->dx[0][0][0])[k];
@@ -315,12 +299,12 @@ static int random_network(uint64_t *dice, char *out, size_t capacity) {
 }
 
 /* The most that a rank takes from above and from below, in rows, added up. */
-static int64_t most_pairs(const struct fr_window *w, int64_t p, bool back) {
-    int64_t most[2] = {0, 0}, halos[2][2];
+static int64_t most_pairs(const struct fr_window *w, int64_t p) {
+    int64_t most[2] = {0, 0}, halo[2];
     bool near = true;
     for (int64_t r = 0; r < p; r++) {
-        count_pairs(w, p, r, halos[0], halos[1], &near);
-        for (int k = 0; k < 2; k++) widen(&most[k], halos[back][k]);
+        count_pairs(w, p, r, halo, &near);
+        for (int k = 0; k < 2; k++) widen(&most[k], halo[k]);
     }
     return most[0] + most[1];
 }
@@ -331,17 +315,11 @@ static void check_layer(const struct fr_job *job, const struct fr_job *one, int 
     const int64_t p = job->plan.tp;
     const double value_B = 4, b = 24. / (double)job->plan.dp;
     struct fr_rank_work work = work_of(job, k), whole = work_of(one, k);
-    double pooled =
-        pool->kernel ? (double)(most_pairs(pool, p, false) * pool->width) * layer->rows : 0;
-    FR_NEAR(1 + sent_B(&work, FR_OP_SEND_RECV, FR_AXIS_TP, FR_PASS_FORWARD),
-            1 + b * value_B *
-                    ((double)(most_pairs(w, p, false) * w->width * w->channels) + pooled),
-            1e-12);
-    FR_NEAR(1 + sent_B(&work, FR_OP_SEND_RECV, FR_AXIS_TP, FR_PASS_INPUT),
-            1 + b * value_B *
-                    ((double)(most_pairs(w, p, true) * fr_window_columns(w)) * layer->rows +
-                     pooled),
-            1e-12);
+    double values = (double)(most_pairs(w, p) * w->width * w->channels);
+    if (pool->kernel > 0) values += (double)(most_pairs(pool, p) * pool->width) * layer->rows;
+    for (int pass = FR_PASS_FORWARD; pass <= FR_PASS_INPUT; pass++)
+        FR_NEAR(1 + sent_B(&work, FR_OP_SEND_RECV, FR_AXIS_TP, (fr_pass_kind)pass),
+                1 + b * value_B * values, 1e-12);
     FR_NEAR(sent_B(&work, FR_OP_ALL_REDUCE, FR_AXIS_COMMON, FR_PASS_ONCE),
             (layer->weights + layer->biases) * 4, 1e-12);
     double gathered = sent_B(&work, FR_OP_ALL_GATHER, FR_AXIS_TP, FR_PASS_FORWARD);

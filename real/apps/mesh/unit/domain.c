@@ -3,11 +3,11 @@
  *
  *      forward   halos of x; y = relu(W columns + b) of its own rows; with pooling halos of y.  After the last such layer
  *                all rows are gathered.
- *      backward  dy where it was largest, halos of which go back; dz; halos of dz; dx of its own rows; dW = dz columns^T
- *                of its own rows, which all tp ranks add up once an iteration
+ *      backward  dy where it was largest; dz; dx; dW = dz columns^T, which all tp ranks add up once an iteration.  Gradients
+ *                of halos go back to their owners, which add them
  *
  * Images keep their whole size in memory: rows of others are not read.  Windows slide over a slab, the rows that they see
- * with the zeros around them.  dx also takes the products of its halo's rows, which are priced for own rows alone.
+ * with the zeros around them.
  *
  * A rank's block: W (filters x inner), b. */
 #include <string.h>
@@ -100,13 +100,13 @@ static struct fr_windows slab_of(const struct fr_window *w, const struct image *
                                .columns = (int)fr_window_columns(w)};
 }
 
-/* First row of the image in a slab, and those of @p of that are in it. */
+/* Rows of the image in a slab, whose first row is @p first. */
 static struct fr_rows within(const struct fr_window *w, const struct fr_windows *s,
-                             struct fr_rows made, struct fr_rows of, int64_t *first) {
+                             const struct image *i, struct fr_rows made, int64_t *first) {
     *first = made.from * w->stride - w->padding;
     struct fr_rows rows = {*first, *first + s->height};
-    if (rows.from < of.from) rows.from = of.from;
-    if (rows.to > of.to) rows.to = of.to;
+    if (rows.from < 0) rows.from = 0;
+    if (rows.to > i->height) rows.to = i->height;
     return rows;
 }
 
@@ -122,7 +122,7 @@ static void load(struct fr_real *real, const struct fr_window *w, const struct f
     const struct fr_kernels *k = real->k;
     const int n = i->width * i->samples;
     int64_t first;
-    struct fr_rows rows = within(w, s, made, (struct fr_rows){0, i->height}, &first);
+    struct fr_rows rows = within(w, s, i, made, &first);
     FR_COMPUTE(real, memset(slab, 0,
                             (size_t)i->channels * (size_t)(s->height * s->width * i->samples) *
                                 k->size_B));
@@ -134,14 +134,13 @@ static void load(struct fr_real *real, const struct fr_window *w, const struct f
                            s->width * i->samples));
 }
 
-/* Add a slab's rows that are among @p of to the image. */
+/* Add a slab's rows to the image. */
 static void unload(struct fr_real *real, const struct fr_window *w, const struct fr_windows *s,
-                   const struct image *i, struct fr_rows made, struct fr_rows of,
-                   const void *slab, void *image) {
+                   const struct image *i, struct fr_rows made, const void *slab, void *image) {
     const struct fr_kernels *k = real->k;
     const size_t n = (size_t)(i->width * i->samples);
     int64_t first;
-    struct fr_rows rows = within(w, s, made, of, &first);
+    struct fr_rows rows = within(w, s, i, made, &first);
     for (int c = 0; c < i->channels; c++)
         for (int64_t r = rows.from; r < rows.to; r++)
             FR_COMPUTE(real, k->add(n, fr_at(k, slab, slab_at(w, s, i, c, r - first)),
@@ -226,24 +225,21 @@ static fr_status check(const struct fr_unit *u, struct fr_error *err) {
 
 /* ---- halos --------------------------------------------------------------------------------------- */
 
-/* Rows that go to one neighbour, and those that come from the other. */
+/* Rows that go to one neighbour, and those that come from the other.  Every rank takes part, with no rows at an end. */
 static fr_status pass_on(struct fr_real *real, const struct fr_unit *u, const struct sizes *z,
                          const struct image *i, struct fr_rows sent, int to,
                          struct fr_rows received, int from, bool adds, void *image) {
-    const size_t n = (size_t)i->channels * (size_t)i->width * (size_t)i->samples;
+    const int64_t n = (int64_t)i->channels * i->width * i->samples;
     void *out = big(real, u, z, STRIP), *in = big(real, u, z, OTHER);
-    MPI_Request request[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    if (received.to > received.from)
-        FR_TRY(fr_real_receive_begin(real, real->tp, from, TAG, in,
-                                     height_of(received) * (int64_t)n, &request[0]));
-    if (sent.to > sent.from) {
-        move(real, i, sent, false, image, out);
-        FR_TRY(fr_real_send_begin(real, real->tp, to, TAG, out, height_of(sent) * (int64_t)n,
-                                  &request[1]));
-    }
+    MPI_Request request[2];
+    FR_TRY(fr_real_receive_begin(real, real->tp,
+                                 from < 0 || from >= u->tp ? MPI_PROC_NULL : from, TAG, in,
+                                 height_of(received) * n, &request[0]));
+    move(real, i, sent, false, image, out);
+    FR_TRY(fr_real_send_begin(real, real->tp, to < 0 || to >= u->tp ? MPI_PROC_NULL : to, TAG,
+                              out, height_of(sent) * n, &request[1]));
     FR_TRY(fr_real_wait(real, &request[0]));
     FR_TRY(fr_real_wait(real, &request[1]));
-    if (received.to <= received.from) return FR_OK;
     if (adds)
         add_rows(real, i, received, in, image);
     else
@@ -251,29 +247,27 @@ static fr_status pass_on(struct fr_real *real, const struct fr_unit *u, const st
     return FR_OK;
 }
 
-typedef struct fr_halo halo_of(const struct fr_window *w, int64_t p, int64_t r);
-
-static struct fr_halo at_rank(halo_of *halo, const struct fr_window *w, const struct fr_unit *u,
-                              int r) {
-    return r < 0 || r >= u->tp ? (struct fr_halo){0, 0} : halo(w, u->tp, r);
+static struct fr_halo at_rank(const struct fr_window *w, const struct fr_unit *u, int r) {
+    return r < 0 || r >= u->tp ? (struct fr_halo){0, 0} : fr_halo_of(w, u->tp, r);
 }
 
-/* Rows go down, then up.  @p back: what was read of neighbours goes back to them, to be added. */
+/* Rows go down, then up, unless nobody has any.  @p back: their gradients return, to be added. */
 static fr_status exchange(struct fr_real *real, const struct fr_unit *u, const struct sizes *z,
-                          const struct image *i, const struct fr_window *w, halo_of *halo,
-                          bool back, void *image) {
+                          const struct image *i, const struct fr_window *w, bool back,
+                          void *image) {
     const int r = u->tp_rank, up = r - 1, down = r + 1;
-    const struct fr_halo mine = at_rank(halo, w, u, r);
-    const int64_t a = i->own.from, b = i->own.to, lower = at_rank(halo, w, u, down).above,
-                  upper = at_rank(halo, w, u, up).below;
+    const struct fr_halo mine = at_rank(w, u, r), most = fr_halo_most(w, u->tp);
+    const int64_t a = i->own.from, b = i->own.to, lower = at_rank(w, u, down).above,
+                  upper = at_rank(w, u, up).below;
     const struct fr_rows above = {a - mine.above, a}, below = {b, b + mine.below},
                          to_lower = {b - lower, b}, to_upper = {a, a + upper};
-    if (back) {
-        FR_TRY(pass_on(real, u, z, i, below, down, to_upper, up, true, image));
-        return pass_on(real, u, z, i, above, up, to_lower, down, true, image);
-    }
-    FR_TRY(pass_on(real, u, z, i, to_lower, down, above, up, false, image));
-    return pass_on(real, u, z, i, to_upper, up, below, down, false, image);
+    if (most.above > 0)
+        FR_TRY(back ? pass_on(real, u, z, i, above, up, to_lower, down, true, image)
+                    : pass_on(real, u, z, i, to_lower, down, above, up, false, image));
+    if (most.below > 0)
+        FR_TRY(back ? pass_on(real, u, z, i, below, down, to_upper, up, true, image)
+                    : pass_on(real, u, z, i, to_upper, up, below, down, false, image));
+    return FR_OK;
 }
 
 /* All rows to all, after the last divided layer. */
@@ -310,7 +304,7 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
     const int n = height_of(z.y.own) * z.y.width * u->columns, each = z.filters / z.groups;
     void *local = full(real, u, &z, 0);
     saved->y = pools(u) ? saved->own[0] : next;
-    FR_TRY(exchange(real, u, &z, &z.x, &z.window, fr_halo_forward, false, saved->x));
+    FR_TRY(exchange(real, u, &z, &z.x, &z.window, false, saved->x));
     load(real, &z.window, &s, &z.x, z.y.own, saved->x, big(real, u, &z, SLAB));
     for (int g = 0; g < z.groups; g++) {
         see(real, u, &z, &s, g);
@@ -322,7 +316,7 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
     move(real, &z.y, z.y.own, true, saved->y, local);
     if (pools(u)) {
         const struct fr_windows p = slab_of(&z.pool, &z.y, 1, z.out.own);
-        FR_TRY(exchange(real, u, &z, &z.y, &z.pool, fr_halo_forward, false, saved->y));
+        FR_TRY(exchange(real, u, &z, &z.y, &z.pool, false, saved->y));
         load(real, &z.pool, &p, &z.y, z.out.own, saved->y, big(real, u, &z, SLAB));
         FR_COMPUTE(real,
                    k->pool(&p, u->columns, big(real, u, &z, SLAB), big(real, u, &z, D_SLAB)));
@@ -342,7 +336,6 @@ static fr_status before_pooling(struct fr_real *real, struct fr_unit *u, const s
         return FR_OK;
     }
     const struct fr_windows p = slab_of(&z->pool, &z->y, 1, z->out.own);
-    const struct fr_rows all = {0, z->y.height};
     FR_COMPUTE(real, memset(d, 0, (size_t)values_of(&z->y) * k->size_B));
     FR_COMPUTE(real, memset(d_slab, 0,
                             (size_t)p.channels * (size_t)(p.height * p.width * u->columns) *
@@ -350,13 +343,13 @@ static fr_status before_pooling(struct fr_real *real, struct fr_unit *u, const s
     load(real, &z->pool, &p, &z->y, z->out.own, saved->y, slab);
     move(real, &z->out, z->out.own, false, dy, packed);
     FR_COMPUTE(real, k->pool_backward(&p, u->columns, slab, packed, d_slab));
-    unload(real, &z->pool, &p, &z->y, z->out.own, all, d_slab, d);
-    FR_TRY(exchange(real, u, z, &z->y, &z->pool, fr_halo_forward, true, d));
+    unload(real, &z->pool, &p, &z->y, z->out.own, d_slab, d);
+    FR_TRY(exchange(real, u, z, &z->y, &z->pool, true, d));
     move(real, &z->y, z->y.own, false, d, saved->d);
     return FR_OK;
 }
 
-/* Of own rows of y, before relu. */
+/* The gradient of own rows of y, before relu. */
 static void before_relu(struct fr_real *real, struct fr_unit *u, const struct sizes *z,
                         struct fr_unit_saved *saved) {
     const struct fr_kernels *k = real->k;
@@ -373,29 +366,23 @@ static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_s
                        void *dy, void *dx) {
     const struct fr_kernels *k = real->k;
     const struct sizes z = sizes_of(u);
-    const struct fr_halo halo = fr_halo_backward(&z.window, u->tp, u->tp_rank);
-    const struct fr_rows made = {z.y.own.from - halo.above, z.y.own.to + halo.below};
-    const struct fr_windows s = slab_of(&z.window, &z.x, z.groups, made);
-    const int n = height_of(made) * z.y.width * u->columns, each = z.filters / z.groups;
+    const struct fr_windows s = slab_of(&z.window, &z.x, z.groups, z.y.own);
+    const int n = height_of(z.y.own) * z.y.width * u->columns, each = z.filters / z.groups;
     size_t slab = (size_t)s.channels * (size_t)(s.height * s.width * u->columns);
-    void *d = full(real, u, &z, 1), *seen = big(real, u, &z, D_SLAB),
-         *columns = columns_of(real, u, &z), *local = full(real, u, &z, 0);
+    void *seen = big(real, u, &z, D_SLAB), *columns = columns_of(real, u, &z);
     saved->d = saved->own[1];
     FR_TRY(before_pooling(real, u, &z, saved, dy));
     before_relu(real, u, &z, saved);
-    move(real, &z.y, z.y.own, true, d, saved->d);
-    FR_TRY(exchange(real, u, &z, &z.y, &z.window, fr_halo_backward, false, d));
-    move(real, &z.y, made, false, d, local);
     FR_COMPUTE(real, memset(dx, 0, (size_t)values_of(&z.x) * k->size_B));
     FR_COMPUTE(real, memset(seen, 0, (size_t)z.groups * slab * k->size_B));
     for (int g = 0; g < z.groups; g++) {
         fr_multiply_back(real, each, n, z.inner, fr_at(k, u->w, (size_t)(g * each * z.inner)),
-                         fr_at(k, local, (size_t)(g * each) * (size_t)n), 0, columns);
+                         fr_at(k, saved->d, (size_t)(g * each) * (size_t)n), 0, columns);
         FR_COMPUTE(real,
                    k->see_backward(&s, u->columns, columns, fr_at(k, seen, (size_t)g * slab)));
     }
-    unload(real, &z.window, &s, &z.x, made, z.x.own, seen, dx);
-    return FR_OK;
+    unload(real, &z.window, &s, &z.x, z.y.own, seen, dx);
+    return exchange(real, u, &z, &z.x, &z.window, true, dx);
 }
 
 static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_saved *saved) {
