@@ -54,7 +54,7 @@ static void add_task(const struct fr_task *task, fr_task_kind kind,
     } else if (!fr_task_is_message(kind)) {
         add_work(price, start_s, end_s, own);
         if (kind == FR_TASK_EMBEDDING) add_work(price, start_s, end_s, other);
-    } else if (blocking) {
+    } else if (blocking && kind != FR_TASK_COLLECTIVE_MESSAGE) {
         add_gap(own, start_s, end_s);
         add_gap(other, start_s, end_s);
         own->blocked_s += end_s - start_s;
@@ -150,6 +150,7 @@ static bool same_pass(const struct fr_program *program, int64_t t) {
  * who block. */
 static double communicating_s(fr_task_kind kind, const struct fr_class_price *price,
                               double time_s, bool blocking) {
+    if (kind == FR_TASK_COLLECTIVE_MESSAGE) return 0;
     if (fr_task_is_message(kind)) return blocking ? time_s : 0;
     if (kind == FR_TASK_GRADIENT) return time_s - price->part_s[FR_PRICE_CODEC];
     return fr_price_comm_s(price);

@@ -12,6 +12,7 @@
 #include "models/outcome/resolve.h"
 #include "models/price/offload.h"
 #include "models/price/rank_map.h"
+#include "sim/exposed.h"
 #include "sim/layers.h"
 #include "sim/ranks/lay_out.h"
 
@@ -279,6 +280,8 @@ static fr_status keep(const struct fr_job *job, struct timed *t,
     if (s->conflicts.played)
         fr_conflicts_add(t->program, t->price, t->class_s, t->start_s, t->end_s, &s->conflicts);
     fr_record_use(t->program, t->price, t->start_s, t->end_s, t->blocking, t->use);
+    if (s->conflicts.played && !t->serial)
+        FR_TRY(fr_exposed_add(t->program, t->start_s, t->end_s, t->use, err));
     s->n_stages = t->program->n_ranks;
     s->n_tasks = t->program->n_tasks;
     s->stages = t->use;

@@ -5,24 +5,26 @@
 #include "base/text/readable.h"
 
 /* Differences below count as none. */
-#define SHOWS 1e-4
+#define SHOWS 5e-4
 
 static const char *const words[FR_PRICE_PARTS] = {
     [FR_PRICE_TP] = "tensor-parallel exchanges",
     [FR_PRICE_MESSAGES] = "messages between stages",
     [FR_PRICE_GRADIENTS] = "exchanges of replicas",
-    [FR_PRICE_EMBEDDING] = "the embedding's exchange",
+    [FR_PRICE_EMBEDDING] = "exchanges of the embedding",
     [FR_PRICE_CP] = "context-parallel exchanges",
     [FR_PRICE_EP] = "expert exchanges"};
 
 static void add_longer(const struct fr_conflicts *c, double time_s, struct fr_text *text) {
     char alone[FR_READABLE], share[FR_READABLE], lost[FR_READABLE];
     int most = fr_conflicts_most(c);
-    fr_text_addf(text, "messages that meet on links make the step %s longer than its %s",
+    fr_text_addf(text,
+                 "messages that meet on links make the step %s longer; with each alone it "
+                 "takes %s",
                  fr_readable_percent(time_s / c->alone_s - 1, share),
                  fr_readable(c->alone_s, FR_QUANTITY_TIME, alone));
     if (most)
-        fr_text_addf(text, "; %s lose most, %s a rank", words[most],
+        fr_text_addf(text, ". The %s lose most, %s a rank", words[most],
                      fr_readable(c->lost_s[most], FR_QUANTITY_TIME, lost));
 }
 

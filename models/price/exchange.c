@@ -27,7 +27,7 @@ struct listing {
     uint32_t unasked;
     double unbooked_B[FR_SENT_COUNT];
     /* Sums of the range of operations at hand. */
-    double products_s, attention_s, scores_s, ring;
+    double products_s, attention_s, scores_s, ring, beside_products_s;
     int lane[4]; /* by fr_beside, or -1 */
 };
 
@@ -114,6 +114,8 @@ static void add_collective(struct listing *l, const struct fr_operation *o, doub
         int lane = new_lane(l, part_of(o->axis), before_s);
         add_operation(l, o, lane, 1);
         if (lane >= 0) slow(l, lane, operation_s(l, o), before_s);
+        if (lane >= 0) l->out->lane[lane].own_s = before_s;
+        l->beside_products_s += before_s;
     } else {
         int *lane = &l->lane[beside - FR_BESIDE_ATTENTION];
         double first = beside == FR_BESIDE_PIECES ? 1 / p : 0;
@@ -132,8 +134,16 @@ static void add_work(struct listing *l, const struct fr_operation *o, double tim
 }
 
 static void begin_range(struct listing *l) {
-    l->products_s = l->attention_s = l->scores_s = l->ring = 0;
+    l->products_s = l->attention_s = l->scores_s = l->ring = l->beside_products_s = 0;
     for (int k = 0; k < 4; k++) l->lane[k] = -1;
+}
+
+/* Attention, and the products that nothing else is beside, are a lane's own; in the latter pieces may not find enough. */
+static double own_s(const struct listing *l, int beside, double beside_s, double comm_s) {
+    bool rings = l->lane[FR_BESIDE_ATTENTION - FR_BESIDE_ATTENTION] >= 0;
+    double left_s = l->products_s - l->beside_products_s - (rings ? l->scores_s : 0);
+    if (beside == FR_BESIDE_ATTENTION) return beside_s;
+    return beside == FR_BESIDE_PIECES && comm_s <= left_s ? left_s : 0;
 }
 
 /* How much of the range's work hides each of its lanes, as models/price/operation.c has it. */
@@ -144,9 +154,12 @@ static void end_range(struct listing *l) {
         [FR_BESIDE_PASS - FR_BESIDE_ATTENTION] = l->products_s + l->attention_s,
         [FR_BESIDE_PIECES - FR_BESIDE_ATTENTION] = l->products_s};
     for (int k = 0; k < 4; k++) {
-        if (l->lane[k] < 0) continue;
-        l->out->lane[l->lane[k]].beside_s = beside_s[k];
-        slow(l, l->lane[k], alone_s(l->out, l->lane[k]), beside_s[k]);
+        int lane = l->lane[k];
+        if (lane < 0) continue;
+        double comm_s = alone_s(l->out, lane);
+        l->out->lane[lane].beside_s = beside_s[k];
+        l->out->lane[lane].own_s = own_s(l, FR_BESIDE_ATTENTION + k, beside_s[k], comm_s);
+        slow(l, lane, comm_s, beside_s[k]);
     }
 }
 

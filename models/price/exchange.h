@@ -28,9 +28,11 @@ struct fr_exchange {
     int lane; /**< -1: on the way */
 };
 
-/** Collectives beside a pass. */
+/** Collectives beside a pass: beside a stretch of its work in each repetition, or from its start to its end. */
 struct fr_lane {
     int with;
+    double
+        own_s; /**< of the pass's work, in stretches that no other lane is beside; 0: from its start to its end */
     double
         beside_s; /**< h: of the pass, that hides them; below 0: more of the pass than there is goes before */
     double slow_s; /**< that both lose by being beside each other */

@@ -164,7 +164,7 @@ static double tasks_of(struct fr_ranks_laying *l, const struct fr_ranks_played *
     for (int k = 0; k < at->e->x.n; k++) {
         const struct fr_exchange *x = &at->e->x.list[k];
         const struct fr_ranks_collective c = fr_ranks_collective_of(l, at->e, k, 1);
-        double repeats = x->lane < 0 && !x->edge ? fr_ranks_repeats(l, x, at->share) : 1;
+        double repeats = !x->edge ? fr_ranks_repeats(l, x, at->share) : 1;
         n += repeats * (1 + fr_ranks_tasks(&l->b, &c));
     }
     return n;
@@ -249,8 +249,10 @@ static bool make_buffers(struct fr_ranks_laying *l) {
     l->end = fr_malloc(ends + 1, sizeof *l->end);
     l->start = fr_malloc(ranks, sizeof *l->start);
     l->lane_end = fr_malloc(FR_LANES * ranks, sizeof *l->lane_end);
-    return l->exchanged && l->reused && l->end && l->start && l->lane_end &&
-           fr_ranks_make(&l->b, (int32_t)ranks);
+    l->block_start = fr_malloc(ranks, sizeof *l->block_start);
+    l->block_end = fr_malloc(ranks, sizeof *l->block_end);
+    return l->exchanged && l->reused && l->end && l->start && l->lane_end && l->block_start &&
+           l->block_end && fr_ranks_make(&l->b, (int32_t)ranks);
 }
 
 static bool fold(struct fr_ranks_laying *l, fr_status *status) {
@@ -289,6 +291,8 @@ static void end(struct fr_ranks_laying *l) {
     free(l->end);
     free(l->start);
     free(l->lane_end);
+    free(l->block_start);
+    free(l->block_end);
     free(l->folded_price);
     free(l->b.ranks);
     fr_program_free(&l->folded);

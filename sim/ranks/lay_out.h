@@ -4,8 +4,8 @@
  *  The folded program (sim/program.h) says which passes, messages and reductions there are, and what waits for what.
  *  Each of its tasks becomes one task or more on every rank of its stage:
  *
- *      pass         pieces of its own work, between them the collectives on its way; beside all that its lanes
- *                   (models/price/exchange.h), which the pass waits for at its end
+ *      pass         pieces of its own work, between them the collectives on its way.  Beside stretches of the work, or
+ *                   beside all of it, go its lanes (models/price/exchange.h)
  *      message      one from each rank to that of equal place, then the gather among the receivers
  *      reduction    the codec, then the collectives
  *
@@ -14,6 +14,9 @@
  *
  *      lane   start ── messages ── the part of the pass that cannot hide them ──┐
  *      pass   start ── piece ── collective ── piece ── ... ─────────────────────┴─ slow ── end
+ *
+ *  A lane beside one product of every layer, or beside its attention, has a stretch of the work in each layer, and its
+ *  messages begin with the stretch.  Messages of lanes that are beside whole passes begin with the pass.
  *
  *  A pass of many layers has as many equal collectives.  Where the program would become too long, some of them are
  *  played as one, which carries the bytes of all and has the latency of each. */

@@ -35,8 +35,9 @@ struct fr_ranks_laying {
     int32_t **here;                 /* [stage]: its ranks; after them both ends' */
     int32_t n_here;                 /* of a stage */
     int32_t *end; /* [folded task][place in the stage]: the task after which it is over */
-    int32_t *start, *lane_end; /* [rank]: of the pass at hand; [lane][rank] */
-    double most;               /* equal collectives of a pass that are played apart */
+    int32_t *start, *lane_end;        /* [rank]: of the pass at hand; [lane][rank] */
+    int32_t *block_start, *block_end; /* [rank]: of a stretch with a lane beside it */
+    double most;                      /* equal collectives of a pass that are played apart */
 };
 
 /** A folded task at hand. */
@@ -47,7 +48,9 @@ struct fr_ranks_played {
     struct fr_ranks_exchanged *e;
     double share;      /* of the stage's whole pass */
     uint32_t measured; /* parts whose messages are inside measured times: bits of FR_PRICE_ */
-    struct fr_class_price own; /* of what is no message */
+    struct fr_class_price whole; /* of what is no message */
+    struct fr_class_price own;   /* of it, beside which no lane has a stretch */
+    bool blocks;                 /* lanes have stretches of their own */
 };
 
 /** Exchanges of stage @p i in a step, listed when first asked for.

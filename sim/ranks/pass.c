@@ -37,6 +37,24 @@ static bool is_played(const struct fr_ranks_played *at, int with) {
     return !(at->measured >> fr_ranks_part(with) & 1);
 }
 
+static bool is_block(const struct fr_ranks_played *at, int lane) {
+    const struct fr_lane *of = &at->e->x.lane[lane];
+    return at->blocks && of->own_s > 0 && is_played(at, of->with);
+}
+
+/* Stretches beside which lanes go are played with them. */
+static void take_blocks_out(struct fr_ranks_played *at) {
+    const struct fr_exchanges *x = &at->e->x;
+    double blocks_s = 0;
+    at->blocks = true;
+    for (int lane = 0; lane < x->n_lanes; lane++)
+        if (is_block(at, lane)) blocks_s += at->share * x->lane[lane].own_s;
+    at->whole = at->own;
+    at->blocks = blocks_s <= at->own.part_s[FR_PRICE_ALWAYS] * (1 + 1e-12);
+    if (at->blocks)
+        at->own.part_s[FR_PRICE_ALWAYS] = fmax(0, at->own.part_s[FR_PRICE_ALWAYS] - blocks_s);
+}
+
 /* A stretch of its own work. */
 static void add_piece(struct fr_ranks_laying *l, const struct fr_ranks_played *at,
                       double share) {
@@ -47,15 +65,17 @@ static void add_piece(struct fr_ranks_laying *l, const struct fr_ranks_played *a
     fr_ranks_everywhere(&l->b, at->class->kind, &price, at->task->micro);
 }
 
-/* A collective at a point of the pass. */
+/* A collective on the way at a point of the pass, or a stretch of work with a lane beside it. */
 struct occurrence {
-    double at, times;
-    int k;
+    double at, share; /* share: of its times */
+    int k, lane;      /* lane: -1, or k is -1 */
 };
 
 static int by_place(const void *a, const void *b) {
     const struct occurrence *x = a, *y = b;
     if (x->at != y->at) return FR_ORDER(x->at, y->at);
+    if (x->lane != y->lane)
+        return FR_ORDER(y->lane, x->lane); /* what is beside work goes first */
     return FR_ORDER(x->k, y->k);
 }
 
@@ -66,22 +86,44 @@ double fr_ranks_repeats(const struct fr_ranks_laying *l, const struct fr_exchang
     return fmin(n, l->most);
 }
 
-/* Collectives on the way, in order. */
+/* A lane's stretches are as many as the layers. */
+static double repeats_of_lane(const struct fr_ranks_laying *l, const struct fr_ranks_played *at,
+                              int lane) {
+    const struct fr_exchanges *x = &at->e->x;
+    int k = 0;
+    while (k < x->n - 1 && x->list[k].lane != lane) k++;
+    struct fr_exchange layers = x->list[k];
+    layers.times = 0;
+    return fr_ranks_repeats(l, &layers, at->share);
+}
+
+static void add_occurrences(const struct fr_exchange *of, double repeats, int k, int lane,
+                            struct occurrence *o, int *n) {
+    for (double j = 1; j <= repeats; j++)
+        o[(*n)++] = (struct occurrence){of->from + (of->to - of->from) * j / repeats,
+                                        1 / repeats, k, lane};
+}
+
+static bool on_the_way(const struct fr_ranks_played *at, const struct fr_exchange *x) {
+    return x->lane < 0 && !x->edge && is_played(at, x->with);
+}
+
+/* All of the way, in order. */
 static struct occurrence *find_occurrences(struct fr_ranks_laying *l,
                                            const struct fr_ranks_played *at, int *n) {
     const struct fr_exchanges *x = &at->e->x;
     double all = 0;
-    for (int k = 0; k < x->n; k++)
-        if (x->list[k].lane < 0) all += fr_ranks_repeats(l, &x->list[k], at->share);
+    for (int k = 0; k < x->n; k++) all += fr_ranks_repeats(l, &x->list[k], at->share);
     struct occurrence *o = fr_malloc((size_t)all + 1, sizeof *o);
+    bool found[FR_LANES] = {false};
     *n = 0;
     for (int k = 0; o && k < x->n; k++) {
         const struct fr_exchange *of = &x->list[k];
-        double repeats = fr_ranks_repeats(l, of, at->share);
-        if (of->lane >= 0 || of->edge || !is_played(at, of->with)) continue;
-        for (double j = 1; j <= repeats; j++)
-            o[(*n)++] = (struct occurrence){of->from + (of->to - of->from) * j / repeats,
-                                            at->share * of->times / repeats, k};
+        if (on_the_way(at, of))
+            add_occurrences(of, fr_ranks_repeats(l, of, at->share), k, -1, o, n);
+        if (of->lane < 0 || found[of->lane] || !is_block(at, of->lane)) continue;
+        add_occurrences(of, repeats_of_lane(l, at, of->lane), -1, of->lane, o, n);
+        found[of->lane] = true;
     }
     if (o) fr_sort_items(o, (size_t)*n, sizeof *o, by_place);
     l->b.failed = l->b.failed || !o;
@@ -94,32 +136,16 @@ static bool has_own(const struct fr_ranks_played *at) {
     return false;
 }
 
-/* Pieces and collectives in turn; at least one piece, where there is any work. */
-static void play_way(struct fr_ranks_laying *l, const struct fr_ranks_played *at) {
-    int n;
-    struct occurrence *o = find_occurrences(l, at, &n);
-    double done = 0;
-    bool works = has_own(at);
-    for (int k = 0; o && k < n && !l->b.failed; k++) {
-        if (works) add_piece(l, at, o[k].at - done);
-        done = fmax(done, o[k].at);
-        fr_ranks_join(&l->b, at->task->micro);
-        fr_ranks_play(l, at->e, o[k].k, o[k].times, at->task->micro);
-    }
-    if (works) add_piece(l, at, 1 - done);
-    free(o);
-}
-
 /* The pass without its lanes from @p lane on, which cannot hide lane @p lane where it is longer than what hides it. */
 static struct fr_class_price rest_of(const struct fr_ranks_played *at, int lane) {
     const struct fr_exchanges *x = &at->e->x;
-    struct fr_class_price rest = at->own;
+    struct fr_class_price rest = at->whole;
     double hides_s = at->share * x->lane[lane].beside_s, all_s = 0;
     for (int k = 0; k < x->n; k++)
-        if (x->list[k].lane < 0 && !x->list[k].edge && is_played(at, x->list[k].with))
+        if (on_the_way(at, &x->list[k]))
             rest.part_s[fr_ranks_part(x->list[k].with)] += at->share * x->list[k].alone_s;
-    for (int k = 0; k < lane; k++)
-        if (is_played(at, x->lane[k].with))
+    for (int k = 0; k < x->n_lanes; k++)
+        if (is_block(at, k) || (k < lane && is_played(at, x->lane[k].with)))
             rest.part_s[fr_ranks_part(x->lane[k].with)] += at->share * fr_lane_shown_s(x, k);
     rest.again_s = rest.waiting = 0;
     if (rest.part_s[FR_PRICE_ALWAYS] >= hides_s) {
@@ -148,29 +174,71 @@ static int32_t wait_everywhere(struct fr_ranks_laying *l, const struct fr_class_
     return fr_ranks_everywhere(&l->b, FR_TASK_COLLECTIVE, price, micro);
 }
 
-static void play_lane(struct fr_ranks_laying *l, const struct fr_ranks_played *at, int lane,
-                      int32_t *end) {
+/* A lane's collectives, @p share of their times. */
+static void play_beside(struct fr_ranks_laying *l, const struct fr_ranks_played *at, int lane,
+                        double share) {
     const struct fr_exchanges *x = &at->e->x;
-    struct fr_class_price rest = rest_of(at, lane);
-    set_last(l, l->start);
     for (int k = 0; k < x->n; k++)
         if (x->list[k].lane == lane)
-            fr_ranks_play(l, at->e, k, at->share * x->list[k].times, at->task->micro);
+            fr_ranks_play(l, at->e, k, at->share * share * x->list[k].times, at->task->micro);
+}
+
+static void play_lane(struct fr_ranks_laying *l, const struct fr_ranks_played *at, int lane,
+                      int32_t *end) {
+    struct fr_class_price rest = rest_of(at, lane);
+    set_last(l, l->start);
+    play_beside(l, at, lane, 1);
     rest.waiting = 1;
     int32_t class_id = wait_everywhere(l, &rest, at->task->micro);
     if (class_id >= 0) l->b.program->classes[class_id].unseen = true;
     get_last(l, end);
 }
 
-/* The pass waits for lane after lane, and for what each of them costs it. */
+/* The pass waits for a lane, and for what @p share of it costs the pass. */
 static void join_lane(struct fr_ranks_laying *l, const struct fr_ranks_played *at, int lane,
-                      const int32_t *end) {
+                      double share, const int32_t *end) {
     struct fr_class_price price = {0};
     const struct fr_lane *of = &at->e->x.lane[lane];
-    price.part_s[fr_ranks_part(of->with)] = at->share * of->slow_s;
+    price.part_s[fr_ranks_part(of->with)] = at->share * share * of->slow_s;
     for (int32_t k = 0; k < l->b.n_here; k++)
         l->b.ranks[l->b.here[k]].also[0] = end[l->b.here[k]];
-    wait_everywhere(l, &price, at->task->micro);
+    int32_t class_id = wait_everywhere(l, &price, at->task->micro);
+    if (class_id >= 0 && of->slow_s <= 0) l->b.program->classes[class_id].unseen = true;
+}
+
+/* A stretch of work with its share of a lane beside it. */
+static void play_block(struct fr_ranks_laying *l, const struct fr_ranks_played *at, int lane,
+                       double share) {
+    struct fr_class_price price = {.waiting = at->own.waiting};
+    fr_ranks_join(&l->b, at->task->micro);
+    get_last(l, l->block_start);
+    play_beside(l, at, lane, share);
+    get_last(l, l->block_end);
+    set_last(l, l->block_start);
+    price.part_s[FR_PRICE_ALWAYS] = at->share * share * at->e->x.lane[lane].own_s;
+    fr_ranks_everywhere(&l->b, at->class->kind, &price, at->task->micro);
+    join_lane(l, at, lane, share, l->block_end);
+}
+
+/* Pieces and collectives in turn; at least one piece, where there is any work. */
+static void play_way(struct fr_ranks_laying *l, const struct fr_ranks_played *at) {
+    int n;
+    struct occurrence *o = find_occurrences(l, at, &n);
+    double done = 0;
+    bool works = has_own(at);
+    for (int i = 0; o && i < n && !l->b.failed; i++) {
+        if (works) add_piece(l, at, o[i].at - done);
+        done = fmax(done, o[i].at);
+        fr_ranks_join(&l->b, at->task->micro);
+        if (o[i].lane >= 0)
+            play_block(l, at, o[i].lane, o[i].share);
+        else
+            fr_ranks_play(l, at->e, o[i].k,
+                          at->share * o[i].share * at->e->x.list[o[i].k].times,
+                          at->task->micro);
+    }
+    if (works) add_piece(l, at, 1 - done);
+    free(o);
 }
 
 /* Collectives before the pass and its lanes, or after them. */
@@ -184,20 +252,28 @@ static void play_edge(struct fr_ranks_laying *l, const struct fr_ranks_played *a
     }
 }
 
+/* Does a lane go from the pass's start to its end? */
+static bool is_long(const struct fr_ranks_played *at, int lane) {
+    return is_played(at, at->e->x.lane[lane].with) && !is_block(at, lane);
+}
+
+static int32_t *end_of(const struct fr_ranks_laying *l, int lane) {
+    return l->lane_end + (int64_t)lane * l->b.program->n_ranks;
+}
+
 void fr_ranks_play_work(struct fr_ranks_laying *l, struct fr_ranks_played *at) {
     const struct fr_exchanges *x = &at->e->x;
     take_messages_out(at);
+    take_blocks_out(at);
     play_edge(l, at, -1);
     if (x->n_lanes > 0) fr_ranks_join(&l->b, at->task->micro);
     get_last(l, l->start);
     for (int lane = 0; lane < x->n_lanes && !l->b.failed; lane++)
-        if (is_played(at, x->lane[lane].with))
-            play_lane(l, at, lane, l->lane_end + (int64_t)lane * l->b.program->n_ranks);
+        if (is_long(at, lane)) play_lane(l, at, lane, end_of(l, lane));
     if (x->n_lanes > 0) set_last(l, l->start);
     play_way(l, at);
     for (int lane = 0; lane < x->n_lanes && !l->b.failed; lane++)
-        if (is_played(at, x->lane[lane].with))
-            join_lane(l, at, lane, l->lane_end + (int64_t)lane * l->b.program->n_ranks);
+        if (is_long(at, lane)) join_lane(l, at, lane, 1, end_of(l, lane));
     play_edge(l, at, 1);
     fr_ranks_join(&l->b, at->task->micro);
 }

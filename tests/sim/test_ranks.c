@@ -213,6 +213,10 @@ static const struct row rows[] = {
     {"gpt-tiny",
      {"method=phantom", "ghost=2", "tp=4", "dp=2", "pp=2", "global_batch=8", "zero=1"}},
     {"gpt-tiny", {"method=grid", "tp=4", "dp=2", "pp=2", "global_batch=8", "zero=2"}},
+    {"gpt-tiny", {"tp=2", "dp=4", "pp=2", "global_batch=8", "zero=3"}},
+    {"transformer-base",
+     {"tp=4", "dp=2", "pp=2", "zero=3", "model.dtype=fp32", "global_batch=8"}},
+    {"gpt-tiny", {"tp=2", "dp=3", "pp=2", "global_batch=6", "overlap=gradient", "bucket=1 GB"}},
     {"gpt-tiny",
      {"tp=2", "dp=3", "pp=4", "pass=forward", "schedule=1f1b", "global_batch=12", "cp=2"}},
     {"mixtral-8x7b",
@@ -329,6 +333,31 @@ static void reductions_of_two_stages_meet(void **state) {
     unlink(path);
 }
 
+/* Rings of two: a rank is in a message as long as the collective lasts.  So each rank communicates as long as its stage
+ * does in the folded program. */
+static void ranks_communicate_as_their_stages(void **state) {
+    static const struct row row = {
+        "gpt-tiny",
+        {"tp=2", "dp=2", "pp=2", "global_batch=8", "zero=1", "recompute=full",
+         "sequence_parallel=true"}}; /* else messages are gathered, which the folded program counts with them */
+    struct fr_job job;
+    struct fr_simulation folded, played;
+    (void)state;
+    load(&row, links, &job);
+    play(&job, &fr_network_isolated, false, 0, &folded);
+    play(&job, &fr_network_isolated, true, 0, &played);
+    for (int32_t r = 0; r < played.n_stages; r++) {
+        const struct fr_stage_use *got = &played.stages[r], *want = &folded.stages[r / 2 % 2];
+        assert_true(want->comm_s > 0);
+        FR_NEAR(got->comm_s, want->comm_s, 1e-9);
+        FR_NEAR(got->busy_s, want->busy_s, 1e-9);
+        FR_NEAR(got->idle_s, want->idle_s, 1e-9);
+    }
+    fr_simulation_free(&folded);
+    fr_simulation_free(&played);
+    fr_job_free(&job);
+}
+
 static void what_is_not_played_is_refused(void **state) {
     static const struct {
         struct row row;
@@ -359,6 +388,7 @@ int main(void) {
         cmocka_unit_test(so_do_what_few_plans_have),
         cmocka_unit_test(shared_links_are_simgrids),
         cmocka_unit_test(reductions_of_two_stages_meet),
+        cmocka_unit_test(ranks_communicate_as_their_stages),
         cmocka_unit_test(what_is_not_played_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
