@@ -8,6 +8,7 @@
 
 #include "answer/predict/explain.h"
 #include "answer/search/search_brief.h"
+#include "answer/text/even.h"
 #include "base/alloc.h"
 #include "search/break_even.h"
 #include "search/crossover.h"
@@ -160,6 +161,19 @@ static void other_choices_count_noise(void **state) {
     fr_searched_free(&r);
 }
 
+/* A ratio that is not 1 is not printed as 1, and rounding keeps its side. */
+static void ratios_keep_their_side(void **state) {
+    static const double ratios[] = {0.99, 0.9951, 0.9996, 1.0003, 1.004, 1.0049, 1.0051, 1.42};
+    (void)state;
+    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
+        const struct fr_outcome out = {.break_even_iterations = ratios[i]};
+        char cell[40];
+        const double printed = strtod(fr_even_cell(&out, cell, sizeof cell), NULL);
+        FR_TRUE(printed != 1 && (printed > 1) == (ratios[i] > 1), "%g: %s", ratios[i], cell);
+        FR_NEAR(printed, ratios[i], 5e-3);
+    }
+}
+
 /* Nobody said how many iterations any plan needs: that is why none is ranked, whatever does not fit besides. */
 static void unknown_iterations_are_the_reason(void **state) {
     static const char *const sets[] = {"pp=4", "tp=8", "model.defaults=2019"},
@@ -182,6 +196,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(exact_beats_lossy_within_noise),
                                        cmocka_unit_test(the_choice_follows_the_interval),
                                        cmocka_unit_test(other_choices_count_noise),
+                                       cmocka_unit_test(ratios_keep_their_side),
                                        cmocka_unit_test(unknown_iterations_are_the_reason)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

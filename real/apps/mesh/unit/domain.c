@@ -197,6 +197,11 @@ static int64_t parameters(const struct fr_unit *u) {
     return (int64_t)z.filters * (z.inner + 1);
 }
 
+/* Each rank has the gradients of its rows. */
+static int64_t partial(const struct fr_unit *u, int part) {
+    return part > 0 ? 0 : parameters(u);
+}
+
 static void *biases(const struct fr_real *real, const struct sizes *z, const void *block) {
     return fr_at(real->k, block, (size_t)z->filters * (size_t)z->inner);
 }
@@ -412,7 +417,7 @@ const struct fr_unit_kind fr_unit_domain = {
     .name = "domain",
     .check = check,
     .parameters = parameters,
-    .partial = parameters, /* each rank has the gradients of its rows */
+    .partial = partial,
     .fill = fill,
     .scratch = scratch,
     .keeps = keeps,
