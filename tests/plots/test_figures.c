@@ -41,7 +41,7 @@ static const struct {
      "break_even.json",
      {"Break-even: tensor tp 8 x dp 4 x pp 4, SC 4 r128 wins below 1.48 times the iterations",
       "time to the loss over the exact plan", "iterations over those of the exact plan",
-      "exact", "tensor tp 8 x dp 4 x pp 4, SC 1 r128: below 1.07",
+      "exact", "below 1.07: tensor tp 8 x dp 4 x pp 4, SC 1 r128",
       "Marks: a lossy plan costs as much as the exact one.", NULL}},
     {"ways",
      "ways.json",
@@ -286,7 +286,7 @@ static void long_lines_are_whole(void **state) {
     ", \"schedule\": \"1f1b\", \"overlap\": \"gradient\", \"recompute\": \"full\", "           \
     "\"global_batch\": "                                                                       \
     "512, \"micro_batch\": " #k ", \"compression\": {\"backward\": {\"scope\": \"epilogue\", " \
-                                "\"rank\": 16}, \"embedding\": "                               \
+    "\"rank\": 16}, \"embedding\": "                                                           \
     "\"fused\", \"gradient\": {\"stages\": 2, \"rank\": " #k                                   \
     "}}}, \"ranks\": 128, \"iteration_time_s\": " time                                         \
     ", \"iteration_energy_J\": 63300, \"break_even_iterations\": 1.4, \"breakdown_s\": "       \
@@ -304,6 +304,20 @@ static void long_lines_are_whole(void **state) {
         unlink("long.svg");
         free(svg);
     }
+}
+
+/* A single point is no curve: the note says what would make one. */
+static void one_rank_count_says_so(void **state) {
+    static const char search[] = "{\"schema\": \"forerun/search/1\", \"ranked_by\": "
+                                 "\"iteration_time_s\", \"top\": [{\"plan\": {\"method\": "
+                                 "\"tensor\", \"tp\": 8, \"dp\": 1}, \"ranks\": 8, "
+                                 "\"iteration_time_s\": 1}], \"pareto\": []}";
+    (void)state;
+    draws("scaling", search, "one.svg");
+    char *svg = read_text("one.svg");
+    holds("scaling", svg, "--ranks 8..64*2");
+    unlink("one.svg");
+    free(svg);
 }
 
 /* Break-evens of 1.4 and 0.02: on linear axes the steep line would press the other to the bottom. */
@@ -687,6 +701,7 @@ int main(void) {
         cmocka_unit_test(unknown_energies_are_left_out),
         cmocka_unit_test(grids_without_room_are_counted),
         cmocka_unit_test(long_lines_are_whole),
+        cmocka_unit_test(one_rank_count_says_so),
         cmocka_unit_test(break_evens_far_apart_are_on_logarithmic_axes),
         cmocka_unit_test(several_results_must_agree),
         cmocka_unit_test(predictions_are_bars),
