@@ -75,14 +75,22 @@ static void add_exact(struct fr_picture *p, double from, double to) {
     fr_picture_curve(p, block, "exact", "using 1:2 with lines lc rgb '#444444' lw 2 dt 2");
 }
 
+enum { LINE_TITLE = FR_RESULT_LABEL + 40 };
+
+/* The number first: a narrow picture cuts the end. */
+static void line_title(const struct fr_results *results, const struct fr_result *r,
+                       char label[FR_RESULT_LABEL], char title[LINE_TITLE]) {
+    snprintf(title, LINE_TITLE, "below %.3g: %s", r->break_even,
+             fr_result_label(results, r, label, FR_RESULT_LABEL));
+}
+
 static void add_line(struct fr_picture *p, const struct fr_results *results,
                      const struct fr_result *r, int i, double from, double to) {
-    char label[FR_RESULT_LABEL], title[FR_RESULT_LABEL + 40];
+    char label[FR_RESULT_LABEL], title[LINE_TITLE];
     int block = fr_picture_block(p);
     FR_ROW(p, from, from / r->break_even);
     FR_ROW(p, to, to / r->break_even);
-    snprintf(title, sizeof title, "%s: below %.3g",
-             fr_result_label(results, r, label, sizeof label), r->break_even);
+    line_title(results, r, label, title);
     fr_picture_curve(p, block, title, "using 1:2 with lines lc rgb '%s' lw 1.6",
                      fr_picture_colour(i + 1));
     block = fr_picture_block(p);
@@ -125,10 +133,8 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
                  margin = lines.most > APART * least ? 1.6 : 1.1,
                  from = fmin(1, least) / margin, to = fmax(1, lines.most) * margin;
     for (int i = 0; i < lines.n; i++) {
-        char label[FR_RESULT_LABEL], title[FR_RESULT_LABEL + 40];
-        snprintf(title, sizeof title, "%s: below %.3g",
-                 fr_result_label(results, lines.of[i], label, sizeof label),
-                 lines.of[i]->break_even);
+        char label[FR_RESULT_LABEL], title[LINE_TITLE];
+        line_title(results, lines.of[i], label, title);
         fr_picture_key_space(p, box.left + box.width + 25, title);
     }
     add_texts(p, results, &lines);
