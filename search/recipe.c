@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "models/job/runtime.h"
-#include "models/work/domain.h"
 #include "models/outcome/cost.h"
+#include "models/work/domain.h"
 #include "models/workload/attention.h"
 #include "models/workload/hybrid.h"
 
