@@ -247,6 +247,19 @@ static const struct composition compositions[] = {
      "\"p2p\": "
      "\"duplex\", \"bucket\": \"2 KB\"}",
      NULL},
+    /* chunks of unequal layers; more than there are layers, where both ends stand as layers */
+    {4, false,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 3}",
+     NULL},
+    {4, true,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 5, "
+     "\"zero\": 1}",
+     NULL},
+    {8, true,
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", "
+     "\"chunks\": 5}",
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 4, \"schedule\": \"interleaved\", "
+     "\"chunks\": 5, \"recompute\": \"full\"}"},
     /* zero 2 and 3 with chunks */
     {4, false,
      "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, "

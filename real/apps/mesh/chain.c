@@ -20,11 +20,26 @@ void fr_chain_free(struct fr_chain *chain) {
     *chain = (struct fr_chain){0};
 }
 
+static int64_t shared(int64_t n, int64_t parts, int64_t number) {
+    int64_t more = n % parts;
+    return number * (n / parts) + (number < more ? number : more);
+}
+
+/* With more chunks than layers both ends stand as layers (models/work/transformer.c). */
+static bool ends_stand(const struct fr_chain *chain) {
+    const struct fr_plan *plan = chain->run->plan;
+    return fr_chain_reads_words(chain) && !plan->stage_layers &&
+           plan->pp * plan->chunks > chain->n_layers;
+}
+
 int64_t fr_chain_layers_before(const struct fr_chain *chain, int64_t number) {
     const struct fr_plan *plan = chain->run->plan;
-    int64_t layers = chain->n_layers, parts = plan->pp * plan->chunks, more = layers % parts,
-            before = 0;
-    if (!plan->stage_layers) return number * (layers / parts) + (number < more ? number : more);
+    int64_t layers = chain->n_layers, parts = plan->pp * plan->chunks, before = 0;
+    if (ends_stand(chain)) {
+        before = shared(layers + 2, parts, number) - 1;
+        return before < 0 ? 0 : before < layers ? before : layers;
+    }
+    if (!plan->stage_layers) return shared(layers, parts, number);
     for (int64_t i = 0; i < number; i++) before += plan->stage_layers[i];
     return before;
 }
@@ -32,6 +47,7 @@ int64_t fr_chain_layers_before(const struct fr_chain *chain, int64_t number) {
 int64_t fr_chain_units_before(const struct fr_chain *chain, int64_t number) {
     const struct fr_plan *plan = chain->run->plan;
     int64_t layers = fr_chain_layers_before(chain, number);
+    if (ends_stand(chain)) return shared(chain->n, plan->pp * plan->chunks, number);
     if (!fr_chain_reads_words(chain)) return layers;
     return layers + (number > 0) + (number == plan->pp * plan->chunks);
 }

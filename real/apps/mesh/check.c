@@ -226,13 +226,15 @@ static fr_status check_stages(const struct fr_real_case *run, int64_t layers,
                        "stage_layers are %" PRId64 " layers of %d stages, not %" PRId64
                        " of %" PRId64,
                        listed, plan->n_stage_layers, layers, plan->pp);
-    if (parts > layers)
+    bool words = run->workload->transformer.layers > 0, folds = plan->schedule->folds;
+    bool stand = words && plan->chunks > 1 && !folds; /* both ends, as layers */
+    if (parts > layers + (stand ? 2 : 0))
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "%" PRId64 " stages of %" PRId64 " chunks for %" PRId64 " layers",
                        plan->pp, plan->chunks, layers);
     if (plan->chunks > 1 && plan->stage_layers)
         return fr_fail(err, FR_ERR_INPUT, NULL, "stages of chunks have equal layers here");
-    if (plan->chunks > 1)
+    if (plan->chunks > 1 && (!words || folds))
         FR_TRY(fr_real_divides("the number of layers", layers, "pp x chunks", parts, err));
     if (m * plan->chunks > PASSES_MAX)
         return fr_fail(err, FR_ERR_INPUT, NULL, "more than %d passes of a stage", PASSES_MAX);
