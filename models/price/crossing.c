@@ -60,7 +60,7 @@ static bool same_messages(const struct fr_pipeline *p, int32_t a, int32_t b) {
            x->small_message_B == y->small_message_B && x->small_forward_B == y->small_forward_B;
 }
 
-/* The boundary before stage @p i: a codec has made its messages small, and the pair that they go between is known.
+/* The messages above stage @p i, which a codec has made small by now, between the ranks of @p pair.
  * @param before  a boundary over such links with messages of such sizes, or NULL */
 static void cross(const struct fr_job *job, const struct fr_rank_map *rank_map,
                   const struct fr_group *pair, int32_t i, const struct fr_crossing *before,

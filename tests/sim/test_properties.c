@@ -180,7 +180,7 @@ static void activations_held(void **state) {
     }
 }
 
-/* A schedule says that a stage holds what its slots hold, so long as its arguments work. */
+/* A schedule says of each stage what its slots hold. */
 static void held_as_slots_say(void **state) {
     (void)state;
     struct fr_slot slots[3 * 24 * 4];
