@@ -314,6 +314,14 @@ void fr_picture_curve(struct fr_picture *p, int block, const char *title, const 
     fr_text_free(&cut);
 }
 
+void fr_picture_guide(struct fr_picture *p, double from_x, double from_y, double to_x,
+                      double to_y) {
+    int block = fr_picture_block(p);
+    FR_ROW(p, from_x, from_y);
+    FR_ROW(p, to_x, to_y);
+    fr_picture_curve(p, block, NULL, "using 1:2 with lines lc rgb '#888888' lw 1 dt 2");
+}
+
 void fr_picture_plotted(struct fr_picture *p) {
     fr_text_addf(&p->script, "\n");
     p->plotting = false;

@@ -61,7 +61,4 @@ extern const char *const fr_reason_names[];
 /** A sentence on a plan for each reason, and one on what would help, with `words` marked as in docs/. */
 extern const char *const fr_reason_sentences[], *const fr_reason_helps[];
 
-/** A line of the table in docs/reference/reasons.md. */
-void fr_reason_document(int reason, struct fr_text *text);
-
 #endif
