@@ -113,8 +113,7 @@ void fr_page_each_plan(const struct fr_json *root, const char *kind, fr_page_pla
 /* First values of the sliders: those of the command, else those that the page says it
  * assumes. */
 struct rates {
-    double amount, price, energy_price,
-        carbon_kg; /* tokens or samples; a GPU hour; a kWh; a kWh */
+    double amount, price, carbon_kg; /* tokens or samples; a GPU hour; a kWh */
     double goodput;
     bool amount_given, price_given, carbon_given, tokens;
     char currency[16];

@@ -550,7 +550,6 @@ static fr_status read_training(const struct fr_json *root, struct fr_workload *w
     workload->global_batch = 256;
     FR_TRY(fr_json_get_choice(root, "gradient_dtype", false, fr_dtype_names, &gradient, err));
     workload->gradient_dtype = (fr_dtype)gradient;
-    workload->gradient_stated = given(root, "gradient_dtype");
     FR_TRY(fr_workload_read_weights(root, workload, err));
     FR_TRY(fr_optimizer_read_state(root, workload, err));
     int64_t usual = family->sequence;

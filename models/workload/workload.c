@@ -107,7 +107,6 @@ static fr_status common_read(const struct fr_json *root, struct fr_workload *wor
     FR_TRY(fr_json_get_choice(root, "gradient_dtype", false, fr_dtype_names, &gradient, err));
     FR_TRY(fr_json_get_choice(root, "optimizer", false, optimizers, &optimizer, err));
     FR_TRY(fr_workload_read_defaults(root, workload, err));
-    workload->gradient_stated = gradient >= 0;
     workload->dtype = (fr_dtype)dtype;
     workload->gradient_dtype = (fr_dtype)(gradient < 0 ? of_gradients(dtype) : gradient);
     FR_TRY(fr_workload_read_weights(root, workload, err));

@@ -210,7 +210,6 @@ struct fr_workload {
     fr_dtype weight_dtype; /**< that weights are held and gathered in: fr_workload_weight_B */
     bool fp8_blocks; /**< fp8 has a scale for each block of values, not one for a tensor */
     bool narrow_attention, narrow_logits; /**< at 8 bits, where products are of as few */
-    bool gradient_stated;                 /**< by the file */
     char read_like
         [64]; /**< the family that a file of no known one was read like; "": a known one */
     bool sequence_assumed;    /**< the family's, as its file says only how far it reaches */

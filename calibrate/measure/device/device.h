@@ -83,14 +83,13 @@ struct fr_device_facts {
     double shown_B; /**< memory as its management library shows it; 0: not known */
     double
         context_B; /**< of memory, taken by context and libraries of one process; 0: not known */
-    double power_limit_W; /**< 0: not known */
-    bool divided;         /**< into parts that are devices of their own (MIG) */
+    bool divided;  /**< into parts that are devices of their own (MIG) */
 };
 
 /** Read now; 0 is not known. */
 struct fr_device_state {
     double energy_J; /**< since some time */
-    double power_W, clock_Hz, temperature_C;
+    double power_W, clock_Hz;
     double free_B;
 };
 

@@ -76,13 +76,6 @@ nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned *power_mW) {
     return 0;
 }
 
-nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned *limit_mW) {
-    (void)device;
-    MAY_FAIL();
-    *limit_mW = 700000;
-    return 0;
-}
-
 nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type,
                                     unsigned *clock_MHz) {
     (void)device, (void)type;
@@ -96,14 +89,6 @@ nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type
     (void)device, (void)type;
     MAY_FAIL();
     *clock_MHz = 1980;
-    return 0;
-}
-
-nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t sensor,
-                                      unsigned *temperature_C) {
-    (void)device, (void)sensor;
-    MAY_FAIL();
-    *temperature_C = 41;
     return 0;
 }
 

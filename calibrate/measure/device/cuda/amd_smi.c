@@ -25,11 +25,6 @@ static nvmlReturn_t no_clock(nvmlDevice_t device, nvmlClockType_t type, unsigned
     (void)type;
     return no_number(device, value);
 }
-static nvmlReturn_t no_temperature(nvmlDevice_t device, nvmlTemperatureSensors_t sensor,
-                                   unsigned *value) {
-    (void)sensor;
-    return no_number(device, value);
-}
 static nvmlReturn_t no_parts(nvmlDevice_t device, unsigned *now, unsigned *pending) {
     *pending = 0;
     return no_number(device, now);
@@ -56,10 +51,8 @@ static nvmlReturn_t memory(nvmlDevice_t device, nvmlMemory_t *memory) {
 static const struct fr_nvml_api table = {.nvmlSystemGetDriverVersion = no_text,
                                          .nvmlDeviceGetTotalEnergyConsumption = energy,
                                          .nvmlDeviceGetPowerUsage = no_number,
-                                         .nvmlDeviceGetEnforcedPowerLimit = no_number,
                                          .nvmlDeviceGetClockInfo = no_clock,
                                          .nvmlDeviceGetMaxClockInfo = no_clock,
-                                         .nvmlDeviceGetTemperature = no_temperature,
                                          .nvmlDeviceGetMemoryInfo = memory,
                                          .nvmlDeviceGetMigMode = no_parts};
 

@@ -69,8 +69,6 @@ static void read_nvml(struct fr_device_handle *d, double *used_B) {
     nvmlMemory_t memory = {0};
     unsigned value = 0, pending = 0;
     d->nvml.nvmlSystemGetDriverVersion(d->facts.driver, sizeof d->facts.driver);
-    if (d->nvml.nvmlDeviceGetEnforcedPowerLimit(d->nvml_device, &value) == 0)
-        d->facts.power_limit_W = 1e-3 * value;
     if (d->nvml.nvmlDeviceGetMaxClockInfo(d->nvml_device, FR_NVML_CLOCK_SM, &value) == 0)
         d->facts.clock_Hz = 1e6 * value;
     if (d->nvml.nvmlDeviceGetMigMode(d->nvml_device, &value, &pending) == 0)
@@ -375,6 +373,4 @@ void fr_gpu_state(struct fr_device_handle *d, struct fr_device_state *state) {
         state->power_W = 1e-3 * value;
     if (d->nvml.nvmlDeviceGetClockInfo(d->nvml_device, FR_NVML_CLOCK_SM, &value) == 0)
         state->clock_Hz = 1e6 * value;
-    if (d->nvml.nvmlDeviceGetTemperature(d->nvml_device, FR_NVML_TEMPERATURE_GPU, &value) == 0)
-        state->temperature_C = value;
 }

@@ -7,12 +7,12 @@
 #define FR_CALIBRATE_MEASURE_DEVICE_CUDA_NVML_API_H
 
 typedef struct nvmlDevice_st *nvmlDevice_t;
-typedef unsigned nvmlReturn_t, nvmlClockType_t, nvmlTemperatureSensors_t;
+typedef unsigned nvmlReturn_t, nvmlClockType_t;
 typedef struct {
     unsigned long long total, free, used; /* B */
 } nvmlMemory_t;
 
-enum { FR_NVML_CLOCK_SM = 1, FR_NVML_TEMPERATURE_GPU = 0, FR_NVML_VERSION_B = 80 };
+enum { FR_NVML_CLOCK_SM = 1 };
 
 /* name, arguments; all return an nvmlReturn_t */
 #define FR_NVML_FUNCTIONS(X)                                                                   \
@@ -22,10 +22,8 @@ enum { FR_NVML_CLOCK_SM = 1, FR_NVML_TEMPERATURE_GPU = 0, FR_NVML_VERSION_B = 80
     X(nvmlDeviceGetHandleByPciBusId_v2, (const char *, nvmlDevice_t *))                        \
     X(nvmlDeviceGetTotalEnergyConsumption, (nvmlDevice_t, unsigned long long *))               \
     X(nvmlDeviceGetPowerUsage, (nvmlDevice_t, unsigned *))                                     \
-    X(nvmlDeviceGetEnforcedPowerLimit, (nvmlDevice_t, unsigned *))                             \
     X(nvmlDeviceGetClockInfo, (nvmlDevice_t, nvmlClockType_t, unsigned *))                     \
     X(nvmlDeviceGetMaxClockInfo, (nvmlDevice_t, nvmlClockType_t, unsigned *))                  \
-    X(nvmlDeviceGetTemperature, (nvmlDevice_t, nvmlTemperatureSensors_t, unsigned *))          \
     X(nvmlDeviceGetMemoryInfo, (nvmlDevice_t, nvmlMemory_t *))                                 \
     X(nvmlDeviceGetMigMode, (nvmlDevice_t, unsigned *, unsigned *))
 
