@@ -124,19 +124,16 @@ double fr_pipeline_messages_B(const struct fr_pipeline *p, int32_t i) {
 }
 
 /* Each encoder keeps what it lost. */
-static double message_codecs_B(const struct fr_pipeline *p, int32_t i) {
+double fr_pipeline_codecs_B(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
     bool folds = p->schedule && p->schedule->folds, top = i == p->args.stages - 1;
     double encoders =
         folds || i == 0 ? p->args.chunks - 1 + (folds && i > 0 && !top) : p->args.chunks;
-    int32_t below = (i + p->args.stages - 1) % p->args.stages;
+    int32_t below = i > 0 ? i - 1 : p->args.stages - 1;
     double forward = folds || top ? p->args.chunks - 1 + (folds && i > 0 && !top)
                                   : p->args.chunks; /* likewise */
-    return encoders * p->stage[below].message_codec_B + forward * stage->forward_codec_B;
-}
-
-double fr_pipeline_codecs_B(const struct fr_pipeline *p, int32_t i) {
-    return (fr_pipeline_codes(p) ? message_codecs_B(p, i) : 0) + p->stage[i].codec_B;
+    return encoders * p->stage[below].message_codec_B + forward * stage->forward_codec_B +
+           stage->codec_B;
 }
 
 /* The optimiser's own fp32 of what is trained is where parameters are. */

@@ -27,7 +27,7 @@ static double up_s(const struct fr_pipeline *p, int32_t i) {
     return s->small_forward_B > 0 ? fr_smaller(s->message_s, s->small_forward_s) : s->message_s;
 }
 
-/* Times of one stage, the same for each stage that repeats. */
+/* Times of the passes of a stage, and of those that repeat it. */
 struct passes {
     double all_s, forward_s, backward_s, last_s;
 };

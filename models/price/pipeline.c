@@ -296,10 +296,14 @@ fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan
     else
         memset(&alone, 0, sizeof alone);
     fr_status status = fresh ? fr_rank_map_make(job, plan, &placed->rank_map, err) : FR_OK;
-    if (status == FR_OK && fresh && p->memo) map_pairs(plan, placed);
-    if (status == FR_OK) price_stages(job, plan, placed, p, extrapolated);
-    if (status == FR_OK && plan->pp > 1)
-        status = fr_crossings_add(job, plan, placed, p, extrapolated, err);
+    if (status != FR_OK) {
+        fr_rank_map_free(&placed->rank_map);
+        if (p->memo) fr_memo_forget(p->memo->placed, placed);
+        return status;
+    }
+    if (fresh && p->memo) map_pairs(plan, placed);
+    price_stages(job, plan, placed, p, extrapolated);
+    if (plan->pp > 1) status = fr_crossings_add(job, plan, placed, p, extrapolated, err);
     if (status == FR_OK && plan->blocking && plan->pp > 1) send_in_turn(p);
     p->regular = placed->rank_map.regular;
     for (int32_t i = 0; status == FR_OK && fr_plan_clocks(plan) && i < p->args.stages; i++)
@@ -309,8 +313,7 @@ fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan
         p->lines = p->own_lines = fr_pair_lines_make(&placed->rank_map, p->args.stages);
         if (!p->lines) status = no_lines(err);
     }
-    if (!p->memo || status != FR_OK) fr_rank_map_free(&placed->rank_map);
-    if (p->memo && status != FR_OK) fr_memo_forget(p->memo->placed, placed);
+    if (!p->memo) fr_rank_map_free(&placed->rank_map);
     return status;
 }
 
