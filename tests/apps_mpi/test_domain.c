@@ -72,9 +72,11 @@ static double priced_B(const char *plan, double micro_batches) {
             const struct fr_operation *o = &work.op[k];
             bool reduces = o->op == FR_OP_ALL_REDUCE;
             if (o->kind != FR_WORK_COLLECTIVE || o->axis != FR_AXIS_TP) continue;
-            /* Eq. 4 counts a layer's outputs, a run sends as many gradients as it has inputs. */
-            double size_B =
-                reduces ? o->size / l.part.layer->outputs * l.part.layer->inputs : o->size;
+            /* Eq. 4 counts a layer's outputs, a run sends as many gradients as it has inputs.  So does the price of the
+             * layer after those whose images are divided. */
+            double size_B = reduces && l.entry > job.plan.domain
+                                ? o->size / l.part.layer->outputs * l.part.layer->inputs
+                                : o->size;
             sum += o->op == FR_OP_SEND_RECV ? size_B : (reduces ? 2 : 1) * size_B * (p - 1) / p;
         }
     }
