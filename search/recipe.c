@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/job/runtime.h"
+#include "models/outcome/cost.h"
 #include "models/work/domain.h"
 #include "models/workload/attention.h"
 #include "models/workload/hybrid.h"
@@ -37,13 +38,25 @@ static bool is_kind(const struct from *f, const struct fr_kind *kind) {
 
 /* ---- one function a key: nothing for a key that this model does not read ----------------------- */
 
+/* Can the method divide this transformer at all: its experts, its attention, its blocks? */
+static bool is_priced(const struct from *f, const struct fr_method *m) {
+    struct fr_plan plan = f->job->plan;
+    struct fr_outcome out;
+    plan.method = m;
+    plan.tp = plan.ghost = 1;
+    plan.sequence_parallel = false;
+    fr_cost(f->job, &plan, &out);
+    return !(out.reasons & FR_BECAUSE(FR_REASON_METHOD));
+}
+
 static bool has_ghost_neurons(const struct from *f) {
-    return f->lossy && (f->t || is_kind(f, &fr_kind_ffn) || is_kind(f, &fr_kind_mlp));
+    if (f->t) return f->lossy && is_priced(f, &fr_method_phantom);
+    return f->lossy && (is_kind(f, &fr_kind_ffn) || is_kind(f, &fr_kind_mlp));
 }
 
 static bool is_tried(const struct from *f, const struct fr_method *m) {
     if (m->uses_ghost) return has_ghost_neurons(f);
-    if (f->t && f->lossy) return true; /* the four papers' question */
+    if (f->t && f->lossy) return is_priced(f, m); /* the four papers' question */
     if (f->t) return m->megatron;
     if (is_kind(f, &fr_kind_branches)) return m->branches;
     if (is_kind(f, &fr_kind_cnn)) return m->grids;

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/search/choice/even.h"
 #include "answer/search/choice/lossy.h"
 #include "answer/search/choice/ranks.h"
 #include "base/alloc.h"
 #include "base/range.h"
 #include "models/job/assume.h"
-#include "models/outcome/report.h"
 #include "search/layer_grids.h"
 #include "trust/interval.h"
 
@@ -74,7 +74,6 @@ static void make_odds(struct fr_searched *r) {
     if (make_odds_of(r, known, outcome, n, r->odds)) r->n_odds = n;
     if (r->n_odds > 0) add_intervals(r, known);
     make_odds_of_answers(r, known);
-    fr_lossy_state_wins(r, known);
     free(known);
 }
 
@@ -316,6 +315,7 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
     cut_ranked(&r->result, kept);
     FR_TRY(price_per_layer(r, err));
     if (!r->space.variants) make_odds(r);
+    FR_TRY(fr_lossy_state_wins(r, err));
     if (err) err->detail[0] = '\0';
     r->options.top = shown;
     return fr_nearby_search(vary, n_vary, names, r, err);

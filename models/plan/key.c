@@ -156,20 +156,6 @@ const char *fr_plan_key_values(const struct fr_plan_key *key, char *out, size_t 
     return out;
 }
 
-void fr_plan_key_document(const struct fr_plan_key *key, struct fr_text *text) {
-    char values[384], plain[256];
-    bool any = false;
-    fr_text_addf(text, "| `%s` | %s | %s | ", key->name,
-                 fr_plan_key_values(key, values, sizeof values), key->help);
-    for (int n = 0; n < NEEDS; n++)
-        if (key->needs >> n & 1) {
-            fr_text_addf(text, "%s%s", any ? "; " : "", fr_plan_need_names[n]);
-            any = true;
-        }
-    fr_plan_key_default(key, plain, sizeof plain);
-    fr_text_addf(text, "%s | %s |", any ? "" : "-", plain);
-}
-
 void fr_plan_key_copy(const struct fr_plan_key *key, const struct fr_plan *from,
                       struct fr_plan *to) {
     memcpy((char *)to + key->offset, (const char *)from + key->offset, key->size);

@@ -133,9 +133,6 @@ const char *fr_plan_key_default(const struct fr_plan_key *key, char *out, size_t
  *  @return @p out. */
 const char *fr_plan_key_values(const struct fr_plan_key *key, char *out, size_t capacity);
 
-/** A line of docs/reference/plan-keys.md: what it may be, means, needs, and is when nobody says. */
-void fr_plan_key_document(const struct fr_plan_key *key, struct fr_text *text);
-
 /** Copy the key's field. */
 void fr_plan_key_copy(const struct fr_plan_key *key, const struct fr_plan *from,
                       struct fr_plan *to);

@@ -2,7 +2,7 @@
  *
  *  FR_REASON(code, "name in counts", "what it says of a plan", "what would help")
  *
- *  Names are printed: they stay.  Its sentences with numbers: models/outcome/reason/sentences.h. */
+ *  Names are printed: they stay.  Its sentences with numbers: answer/outcome/sentences.h. */
 
 FR_REASON(RANKS, "cluster_too_small", "the plan has more ranks than the cluster",
           "fewer ranks, or a cluster with more nodes")

@@ -1,7 +1,7 @@
 /* Plans in a framework's words: every key is reported, and a few plans word for word. */
 #include <string.h>
 
-#include "models/outcome/report.h"
+#include "answer/outcome/report.h"
 #include "search/recipe.h"
 #include "tests/answer/emit_plans.h"
 

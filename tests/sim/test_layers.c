@@ -319,7 +319,7 @@ static void ranks_wait_for_their_messages(void **state) {
         struct fr_class_price *price = NULL;
         struct fr_error err = {0};
         load(k, model, &job);
-        if (fr_layers_make(&job, &job.plan, NULL, true, &p, &price, &err) != FR_OK)
+        if (fr_layers_make(&job, &job.plan, true, &p, &price, &err) != FR_OK)
             fail_msg("plan %d: %s: %s", k, err.where, err.detail);
         int32_t *seen = calloc((size_t)p.n_tasks + 1, sizeof *seen), mark = 0;
         int32_t last[4096], stop = p.n_tasks < 1500 ? (int32_t)p.n_tasks : 1500;

@@ -3,7 +3,7 @@
  *  WHY(reason, condition, "format", numbers ...)    WHY_BY(reason, condition, function)
  *
  * Rows may use the outcome @c out, its @c plan, the @c job, its workload @c w and transformer @c t
- * (models/outcome/reason.c). */
+ * (answer/outcome/reason.c). */
 
 WHY(RANKS, true, "the plan has %" PRId64 " ranks, the cluster holds %" PRId64, out->ranks,
     fr_levels_largest(&job->cluster.levels))
