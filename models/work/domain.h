@@ -15,7 +15,8 @@
  *  rank's rows; with sync_norms they are of all P_r P_c ranks.
  *
  *  After the last divided convolution the next layer needs whole samples, so the P_r ranks gather what it reads, once.
- *  Backward, the all-reduce of that layer's input gradient leaves it whole on each rank, which takes its rows.
+ *  Backward, the all-reduce of that layer's input gradient, as long as its input, leaves it whole on each rank, which takes
+ *  its rows.
  *
  *  Gholami et al., Integrated Model, Batch, and Domain Parallelism in Training Neural Networks (SPAA 2018), use the ranks
  *  of P_r for the model or for the domain.  We have read its abstract only: exchanges, strides, pooling, packing and the

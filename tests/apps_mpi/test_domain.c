@@ -72,9 +72,11 @@ static double priced_B(const char *plan, double micro_batches) {
             const struct fr_operation *o = &work.op[k];
             bool reduces = o->op == FR_OP_ALL_REDUCE;
             if (o->kind != FR_WORK_COLLECTIVE || o->axis != FR_AXIS_TP) continue;
-            /* Eq. 4 counts a layer's outputs, a run sends as many gradients as it has inputs. */
-            double size_B =
-                reduces ? o->size / l.part.layer->outputs * l.part.layer->inputs : o->size;
+            /* Eq. 4 counts a layer's outputs, a run sends as many gradients as it has inputs.  So does the price of the
+             * layer after those whose images are divided. */
+            double size_B = reduces && l.entry > job.plan.domain
+                                ? o->size / l.part.layer->outputs * l.part.layer->inputs
+                                : o->size;
             sum += o->op == FR_OP_SEND_RECV ? size_B : (reduces ? 2 : 1) * size_B * (p - 1) / p;
         }
     }
@@ -84,11 +86,13 @@ static double priced_B(const char *plan, double micro_batches) {
 
 static void check_bytes(const struct mpi_case *c, const char *plan, int domain, int tp,
                         double micro_batches) {
-    double gradients = 0;
-    for (int l = 0; l < domain; l++) gradients += filters[l] * (inner[l] + 1);
-    double got = c->real.sent_B[FR_REAL_TP] -
-                 2 * gradients * sizeof(double) * (tp - 1) / tp, /* in two steps, tp then dp */
-        want = priced_B(plan, micro_batches);
+    double got = c->real.sent_B[FR_REAL_TP], want = priced_B(plan, micro_batches),
+           gradients = 0, ranks = n_ranks, sent_B = c->real.sent_B[FR_REAL_OTHER];
+    for (int l = 0; l < domain; l++)
+        gradients += filters[l] * (inner[l] + 1) * 2 * (ranks - 1) / ranks * sizeof(double);
+    if (!(fabs(sent_B - gradients) <= 1e-9 * gradients))
+        FAIL("%s, rank %d: sends %.17g B of gradients over all ranks, want %.17g", plan, rank,
+             sent_B, gradients);
     if (c->real.tp_rank == 0 || c->real.tp_rank == tp - 1) return;
     if (!(fabs(got - want) <= 1e-9 * want))
         FAIL("%s, rank %d: sends %.17g B over tp, priced %.17g", plan, rank, got, want);
@@ -135,6 +139,9 @@ int main(int argc, char **argv) {
                 run(domain, tp, 16 * tp / n_ranks / parts, all, loss);
     refused("{\"method\": \"grid\", \"tp\": 2, \"pp\": 2, \"micro_batch\": 4, \"domain\": 1}",
             "pp 1");
+    refused("{\"method\": \"grid\", \"tp\": 2, \"dp\": 2, \"domain\": 1, \"overlap\": "
+            "\"gradient\"}",
+            "go whole");
     refused("{\"method\": \"grid\", \"tp\": 3, \"domain\": 1}", "height");
     MPI_Allreduce(MPI_IN_PLACE, &n_failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &n_compared, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

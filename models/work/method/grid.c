@@ -102,7 +102,11 @@ static void add_exchanges(struct fr_rank_work *work, const struct fr_work_part *
     const struct fr_layer *layer = x->layer;
     const struct fr_shard *shard = &x->shard;
     double value_B = fr_dtype_size_B(x->workload->dtype), b = shard->batch;
-    double gradients = layer->input_gradients > 0 ? layer->input_gradients : layer->outputs;
+    bool below =
+        x->plan && x->plan->domain > 0 && x->workload->layers + x->plan->domain == layer;
+    double gradients = layer->input_gradients > 0 ? layer->input_gradients
+                       : below ? layer->inputs /* whose rows are redistributed */
+                               : layer->outputs;
     if (shard->tp <= 1 || layer->shortcut) return;
     double gathered = layer->average ? 1 : layer->positions; /* means are of a rank's rows */
     fr_work_add_comm(work, FR_OP_ALL_GATHER, false, shard->tp * rows * gathered * b * value_B);

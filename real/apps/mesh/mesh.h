@@ -89,8 +89,9 @@ struct fr_mesh_coded {
 /** Gradients that are all-reduced at once, those of several units where they lie side by side, over those who
  *  hold them alike. */
 struct fr_mesh_batch {
-    int holder; /**< who has it (division.h) */
-    int piece;  /**< of the division (zero.c) */
+    bool whole_stage; /**< added up over all ranks, of one stage, in place of its holder */
+    int holder;       /**< who has it (division.h) */
+    int piece;        /**< of the division (zero.c) */
     void *at;
     int64_t n;
     int coded_from, coded_to; /**< its matrices among those that go compressed, ascending */

@@ -47,6 +47,14 @@ static bool pays(const struct fr_real *real, const struct fr_real_codec *codec, 
     return gathers(real) ? copies * packet_B < 2 * whole_B : packet_B < whole_B;
 }
 
+/* Is there a unit whose gradients all ranks add up? */
+static bool has_whole_stage(const struct fr_mesh_state *mesh) {
+    for (int c = 0; c < mesh->n_chunks; c++)
+        for (int i = 0; i < mesh->chunk[c].n_units; i++)
+            if (mesh->chunk[c].unit[i].kind->whole_stage) return true;
+    return false;
+}
+
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int count(const struct fr_real *real, const struct fr_mesh_state *mesh) {
@@ -108,7 +116,8 @@ static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh, const st
     bool joins = u->kind->adds && batch && batch->holder == holder && batch->piece == piece;
     if (!joins) {
         batch = &mesh->batch[mesh->n_batches++];
-        *batch = (struct fr_mesh_batch){.holder = holder,
+        *batch = (struct fr_mesh_batch){.whole_stage = u->kind->whole_stage,
+                                        .holder = holder,
                                         .piece = piece,
                                         .at = at,
                                         .coded_from = mesh->n_coded,
@@ -136,8 +145,11 @@ static bool open_held(struct fr_real *real, struct fr_mesh_state *mesh, int hold
 
 static bool open_batches(struct fr_real *real, struct fr_mesh_state *mesh,
                          struct fr_unit_matrix *all, int n) {
-    for (int holder = FR_HOLDERS - 1; holder >= 0; holder--)
-        if (copies_of(real, holder) > 1 && !open_held(real, mesh, holder, all, n)) return false;
+    for (int holder = FR_HOLDERS - 1; holder >= 0; holder--) {
+        bool several = copies_of(real, holder) > 1 ||
+                       (holder == FR_HELD_BY_REPLICAS && has_whole_stage(mesh));
+        if (several && !open_held(real, mesh, holder, all, n)) return false;
+    }
     return true;
 }
 
@@ -218,7 +230,7 @@ static int64_t scatter_scratch(const struct fr_real *real) {
 bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
     int64_t capacity = 0, most_B = 0, gathered_B = 0;
     size_t units = 0;
-    if (fr_real_alone(real->run->plan)) return true;
+    if (fr_real_alone(real->run->plan) && !has_whole_stage(mesh)) return true;
     for (int c = 0; c < mesh->n_chunks; c++) units += (size_t)mesh->chunk[c].n_units;
     int n = count(real, mesh);
     struct fr_unit_matrix *all = fr_calloc((size_t)n + 1, sizeof *all);
@@ -363,6 +375,9 @@ static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
     if (batch->coded_from == batch->coded_to) {
         bool sent = mesh->bucketed; /* beside the last pass */
         if (sent || fr_real_divided(real, batch->holder) || batch->n == 0) return FR_OK;
+        if (batch->whole_stage) /* of the one stage */
+            return fr_real_all_reduce(real, real->world, batch->at, batch->n);
+        if (copies_of(real, batch->holder) == 1) return FR_OK;
         return fr_real_all_reduce(real, fr_shares_comm(real, batch->holder), batch->at,
                                   batch->n);
     }

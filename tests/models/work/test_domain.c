@@ -358,6 +358,11 @@ static void networks_are_counted(void **state) {
         bool fits = !(out.reasons & FR_BECAUSE(FR_REASON_DOMAIN)),
              wide = out.reasons & FR_BECAUSE(FR_REASON_TOO_WIDE);
         for (int k = 0; fits && k < n; k++) check_layer(&job, &one, k, n);
+        if (fits) { /* the layer after them adds up gradients of all that it reads */
+            struct fr_rank_work work = work_of(&job, n);
+            FR_NEAR(sent_B(&work, FR_OP_ALL_REDUCE, FR_AXIS_TP, FR_PASS_INPUT),
+                    24. / (double)job.plan.dp * 4 * job.workload.layers[n].inputs, 1e-12);
+        }
         checked += fits && !wide;
         fr_job_free(&job);
         fr_job_free(&one);

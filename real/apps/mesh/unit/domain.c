@@ -3,7 +3,7 @@
  *
  *      forward   halos of x; y = relu(W columns + b) of its own rows; with pooling halos of y.  After the last such layer
  *                all rows are gathered.
- *      backward  dy where it was largest; dz; dx; dW = dz columns^T, which all tp ranks add up once an iteration.  Gradients
+ *      backward  dy where it was largest; dz; dx; dW = dz columns^T, which all ranks add up once an iteration.  Gradients
  *                of halos go back to their owners, which add them
  *
  * Images keep their whole size in memory: rows of others are not read.  Windows slide over a slab, the rows that they see
@@ -197,11 +197,6 @@ static int64_t parameters(const struct fr_unit *u) {
     return (int64_t)z.filters * (z.inner + 1);
 }
 
-/* Each rank has the gradients of its rows. */
-static int64_t partial(const struct fr_unit *u, int part) {
-    return part > 0 ? 0 : parameters(u);
-}
-
 static void *biases(const struct fr_real *real, const struct sizes *z, const void *block) {
     return fr_at(real->k, block, (size_t)z->filters * (size_t)z->inner);
 }
@@ -220,6 +215,9 @@ static fr_status check(const struct fr_unit *u, struct fr_error *err) {
                        "convolutions without biases are not trained here");
     if (u->run->plan->pp > 1)
         return fr_fail(err, FR_ERR_INPUT, NULL, "domain is run with pp 1");
+    if (u->run->plan->overlap || u->run->plan->compression.gradient_stages > 0)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "domain is run with gradients that go whole, after the last pass");
     for (int k = 0; k < 3; k++)
         FR_TRY(fr_real_divides("the height of an image", images[k]->height, "tp", u->tp, err));
     if (!fr_halo_fits(&z.window, u->tp) || (pools(u) && !fr_halo_fits(&z.pool, u->tp)))
@@ -417,7 +415,7 @@ const struct fr_unit_kind fr_unit_domain = {
     .name = "domain",
     .check = check,
     .parameters = parameters,
-    .partial = partial,
+    .whole_stage = true, /* each rank has the gradients of its rows */
     .fill = fill,
     .scratch = scratch,
     .keeps = keeps,
