@@ -59,7 +59,7 @@ struct fr_figure {
 extern const struct fr_figure fr_figure_energy_time, fr_figure_fit, fr_figure_pareto,
     fr_figure_scaling, fr_figure_gemm, fr_figure_gantt, fr_figure_breakdown, fr_figure_score,
     fr_figure_validate, fr_figure_ghost, fr_figure_paper, fr_figure_clusters,
-    fr_figure_frontier, fr_figure_quality;
+    fr_figure_frontier, fr_figure_break_even, fr_figure_quality;
 
 /** Rows in table order, then NULL. */
 extern const struct fr_figure *const fr_figures[];

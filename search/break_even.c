@@ -74,6 +74,7 @@ bool fr_exact_plan(const struct fr_outcome *out, struct fr_plan *exact) {
     if (exact->method->exact) return true;
     exact->method = none.method;
     exact->ghost = none.ghost;
+    exact->phantom_parts = none.phantom_parts;
     return true;
 }
 

@@ -28,6 +28,7 @@ static struct rivals add_rivals(struct rivals x) {
         add_rival(&x, top->items[i].index);
     for (int m = 0; m < FR_SEARCH_METHODS; m++)
         if (result->of_method[m].index >= 0) add_rival(&x, result->of_method[m].index);
+    if (result->best_exact.index >= 0) add_rival(&x, result->best_exact.index);
     for (size_t i = 0; i < front->count; i++) add_rival(&x, front->items[i].index);
     return x;
 }
@@ -52,7 +53,7 @@ static struct fr_found best_at(const struct rivals *x, int level, double factor)
         if (!fr_search_evaluate_bare(x->pricer, &changed, x->space, x->options, x->result->by,
                                      x->index[i], &out))
             continue;
-        double value = fr_objective_value(x->options->objective, x->result->by, &out);
+        double value = fr_choice_value(x->options, x->result->by, &out);
         if (out.reasons || !(value < least)) continue;
         least = value;
         best = (struct fr_found){x->index[i], out};

@@ -2,10 +2,11 @@
  *  At which link rate the choice changes: the rate of one network level goes up or down, all else stays,
  *  until another plan is best, or another method.
  *
- *  Priced again are the plans that the search kept: its first ones, the best of each method, and its Pareto front,
+ *  Priced again are the plans that the search kept: its first ones, the best of each method, the best exact one, and its Pareto front,
  *  FR_CROSSOVER_PLANS at most.  From the rate as it is one steps outward by 2 up to FR_SWITCH_FAR times, either way;
  *  the first step where the best is another is narrowed by bisection to one in 10^3.  A change back and forth within
- *  one step is not seen.  Where a cluster's collectives are fitted as c1 log2 p + c2 m, the outermost level's factor
+ *  one step is not seen.  A lossy plan has to be better than an exact one by the noise of the choice
+ *  (fr_choice_value).  Where a cluster's collectives are fitted as c1 log2 p + c2 m, the outermost level's factor
  *  divides c2.  Other fits know no link, and stay. */
 #ifndef FR_SEARCH_CROSSOVER_H
 #define FR_SEARCH_CROSSOVER_H

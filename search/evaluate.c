@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/outcome/fits/fits.h"
+#include "search/break_even.h"
 #include "search/chosen.h"
 
 const char *const fr_objective_names[] = {"time", "energy", "edp", NULL};
@@ -35,6 +36,15 @@ double fr_objective_value(fr_objective objective, fr_ranking by, const struct fr
         return time_s * energy_J;
     }
     return time_s;
+}
+
+double fr_choice_factor(const struct fr_search_options *options, const struct fr_outcome *out) {
+    return options->noise > 0 && !fr_outcome_is_exact(out) ? exp(options->noise) : 1;
+}
+
+double fr_choice_value(const struct fr_search_options *options, fr_ranking by,
+                       const struct fr_outcome *out) {
+    return fr_choice_factor(options, out) * fr_objective_value(options->objective, by, out);
 }
 
 bool fr_search_lay_out(const struct fr_job *job, const struct fr_space *space, int64_t index,
@@ -106,5 +116,22 @@ bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
     job = fr_space_job(space, job, index);
     if (!fr_search_evaluate_bare(NULL, job, space, options, by, index, out)) return false;
     out->job = space->variants ? job : NULL;
+    return true;
+}
+
+bool fr_search_evaluate_cached(struct fr_pricer *pricer, const struct fr_job *job,
+                               const struct fr_space *space,
+                               const struct fr_search_options *options, fr_ranking by,
+                               int64_t index, struct fr_outcome *out) {
+    struct fr_plan plan;
+    struct fr_space_cursor at = {.begun = false, .alone = true};
+    if (space->variants) return fr_search_evaluate(job, space, options, by, index, out);
+    if (!fr_search_lay_out(job, space, index, &at, &plan, out)) return false;
+    if (out->reasons) return true;
+    if (fr_plan_chooses(&plan))
+        fr_cost_chosen(job, &plan, out);
+    else
+        fr_cost_cached(pricer, &plan, out);
+    fr_search_add_reasons(job, options, by, out);
     return true;
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "models/job/runtime.h"
+#include "models/outcome/cost.h"
+#include "models/work/domain.h"
 #include "models/workload/attention.h"
 #include "models/workload/hybrid.h"
 
@@ -36,13 +38,25 @@ static bool is_kind(const struct from *f, const struct fr_kind *kind) {
 
 /* ---- one function a key: nothing for a key that this model does not read ----------------------- */
 
+/* Can the method divide this transformer at all: its experts, its attention, its blocks? */
+static bool is_priced(const struct from *f, const struct fr_method *m) {
+    struct fr_plan plan = f->job->plan;
+    struct fr_outcome out;
+    plan.method = m;
+    plan.tp = plan.ghost = 1;
+    plan.sequence_parallel = false;
+    fr_cost(f->job, &plan, &out);
+    return !(out.reasons & FR_BECAUSE(FR_REASON_METHOD));
+}
+
 static bool has_ghost_neurons(const struct from *f) {
-    return f->lossy && (f->t || is_kind(f, &fr_kind_ffn) || is_kind(f, &fr_kind_mlp));
+    if (f->t) return f->lossy && is_priced(f, &fr_method_phantom);
+    return f->lossy && (is_kind(f, &fr_kind_ffn) || is_kind(f, &fr_kind_mlp));
 }
 
 static bool is_tried(const struct from *f, const struct fr_method *m) {
     if (m->uses_ghost) return has_ghost_neurons(f);
-    if (f->t && f->lossy) return true; /* the four papers' question */
+    if (f->t && f->lossy) return is_priced(f, m); /* the four papers' question */
     if (f->t) return m->megatron;
     if (is_kind(f, &fr_kind_branches)) return m->branches;
     if (is_kind(f, &fr_kind_cnn)) return m->grids;
@@ -76,6 +90,14 @@ static void tensor_ways(const struct from *f, struct fr_text *values) {
         divisors(values, f->ranks, whole_heads(f->t), f->node);
     else if (f->job->workload.n_layers > 0)
         divisors(values, f->ranks, f->ranks, WAYS_MOST);
+}
+
+/* None, and each place where division by height may end. */
+static void domains(const struct from *f, struct fr_text *values) {
+    const struct fr_workload *model = &f->job->workload;
+    int most = is_kind(f, &fr_kind_cnn) ? fr_domain_most(model) : -1;
+    for (int k = 0; k <= most; k++)
+        if (!fr_domain_cuts(model, k)) add(values, k);
 }
 
 static void stages(const struct from *f, struct fr_text *values) {
@@ -162,6 +184,7 @@ static const struct {
     {FR_PLAN_KEY_cp, context_ways, NULL, NULL, NULL},
     {FR_PLAN_KEY_ep, expert_ways, NULL, NULL, NULL},
     {FR_PLAN_KEY_ghost, ghost_neurons, NULL, NULL, NULL},
+    {FR_PLAN_KEY_domain, domains, NULL, NULL, NULL},
     {FR_PLAN_KEY_rank_order, NULL, exact_nested, "tp-pp-dp,tp-dp-pp", NULL},
     {FR_PLAN_KEY_rank_order, NULL, lossy, "tp-pp-dp", "others without --max-lossy"},
     {FR_PLAN_KEY_schedule, NULL, exact, "1f1b,interleaved,zero-bubble", NULL},

@@ -26,8 +26,10 @@ struct fr_search_options {
     size_t top;            /**< best configurations kept; 0: all feasible ones */
     double memory_limit_B; /**< of tensors; 0: the device's memory alone */
     double fit; /**< P(fits) that ranked plans have at least; 0: whatever is not refused */
-    double fit_spare;   /**< the same in standard deviations; see fr_search_ask_fit */
-    double max_lossy;   /**< of gradient bytes and of backward messages; 1: no limit */
+    double fit_spare; /**< the same in standard deviations; see fr_search_ask_fit */
+    double max_lossy; /**< of gradient bytes and of backward messages; 1: no limit */
+    double
+        noise; /**< ln of the gain over an exact plan with which a lossy one is chosen; 0: any */
     int threads;        /**< 0: as many as processors */
     int64_t begin, end; /**< of the configurations, those alone; end 0: all */
     bool exhaustive;    /**< price also what can be neither listed nor on the front */
@@ -130,6 +132,13 @@ double fr_search_samples(const struct fr_outcome *out);
 
 /** The objective, which is minimised: time [s], energy [J] or their product [J s]. */
 double fr_objective_value(fr_objective objective, fr_ranking by, const struct fr_outcome *out);
+
+/** Factor by which a choice counts a plan: exp(options->noise) of one that loses information, else 1. */
+double fr_choice_factor(const struct fr_search_options *options, const struct fr_outcome *out);
+
+/** The objective times that factor, which a choice compares.  A search lists by the objective alone. */
+double fr_choice_value(const struct fr_search_options *options, fr_ranking by,
+                       const struct fr_outcome *out);
 
 /** Price configuration @p index; false when it is left out as a repetition.  The search itself adds reasons to the
  *  closed form: mesh, iterations, power and memory limit. */

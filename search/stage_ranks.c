@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "models/outcome/resolve.h"
@@ -98,6 +99,33 @@ static void relax(const struct fr_job *job, const struct fr_plan *plan, const in
     }
 }
 
+/* Where gradients go beside passes, those of one stage at least are not compressed. */
+static bool spares_one(const struct fr_plan *plan) {
+    return plan->overlap && plan->compression.gradient_stages == plan->pp;
+}
+
+/* The descent from @p ranks; where one stage has to be spared, the best of those that spare each.  @return the time */
+static double descend_all(const struct fr_job *job, const struct fr_plan *plan,
+                          const int64_t *tried, int n_tried, int64_t *ranks, int64_t *kept) {
+    const int64_t n = plan->compression.gradient_stages;
+    const size_t size = (size_t)n * sizeof *ranks;
+    double best_s = INFINITY;
+    if (!spares_one(plan)) return descend(job, plan, tried, n_tried, ranks);
+    int64_t *own = kept + n;
+    memcpy(own, ranks, size);
+    memcpy(kept, ranks, size);
+    for (int64_t spared = 0; spared < n; spared++) {
+        memcpy(ranks, own, size);
+        ranks[spared] = 0;
+        const double time_s = descend(job, plan, tried, n_tried, ranks);
+        if (!(time_s < best_s * (1 - rounding))) continue;
+        best_s = time_s;
+        memcpy(kept, ranks, size);
+    }
+    memcpy(ranks, kept, size);
+    return best_s;
+}
+
 fr_status fr_stage_ranks_best(const struct fr_job *job, const struct fr_plan *plan,
                               int64_t *ranks, struct fr_error *err) {
     int64_t tried[FR_STAGE_RANKS];
@@ -107,17 +135,21 @@ fr_status fr_stage_ranks_best(const struct fr_job *job, const struct fr_plan *pl
         return fr_fail(err, FR_ERR_INFEASIBLE, "compression.gradient.ranks",
                        "compression.gradient.stages is none of the plan's stages");
     for (int64_t i = 0; i < n; i++) ranks[i] = tried[n_tried - 1];
+    if (spares_one(plan)) ranks[n - 1] = 0;
     if (!isfinite(time_of(job, plan, ranks)))
         return fr_fail(err, FR_ERR_INFEASIBLE, "compression.gradient.ranks",
                        "the plan cannot be for another reason");
     double *least_s = fr_calloc((size_t)n, sizeof *least_s);
-    fr_status status =
-        least_s ? take_fastest(job, plan, tried, n_tried, ranks, least_s) : FR_ERR_NOMEM;
+    int64_t *kept = fr_calloc(2 * (size_t)n, sizeof *kept);
+    fr_status status = least_s && kept ? take_fastest(job, plan, tried, n_tried, ranks, least_s)
+                                       : FR_ERR_NOMEM;
+    if (status == FR_OK)
+        relax(job, plan, tried, descend_all(job, plan, tried, n_tried, ranks, kept), ranks);
     free(least_s);
-    if (status != FR_OK)
-        return fr_fail(err, FR_ERR_NOMEM, "compression.gradient.ranks", "out of memory");
-    relax(job, plan, tried, descend(job, plan, tried, n_tried, ranks), ranks);
-    return FR_OK;
+    free(kept);
+    return status == FR_OK
+               ? FR_OK
+               : fr_fail(err, FR_ERR_NOMEM, "compression.gradient.ranks", "out of memory");
 }
 
 fr_status fr_stage_ranks_choose(struct fr_job *job, struct fr_error *err) {

@@ -11,7 +11,9 @@
  *  The rank of a stage moves the end of its own gradients alone, so the least T has every stage at its fastest rank.
  *  Then each stage by itself takes the least compressed rank that keeps T.  tests/search/test_stage_ranks.c compares it
  *  with all 5^4 combinations.  Where gradients go in buckets beside passes, compression changes passes too.  There one
- *  stage at a time is moved as long as that is faster, and the result is a local minimum.  Memory is not weighed. */
+ *  stage at a time is moved as long as that is faster, and the result is a local minimum.  One stage at least is not
+ *  compressed there: each is tried.  Memory is not weighed, nor a limit
+ *  on what goes compressed. */
 #ifndef FR_SEARCH_STAGE_RANKS_H
 #define FR_SEARCH_STAGE_RANKS_H
 

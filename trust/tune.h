@@ -115,7 +115,7 @@ int fr_tune_seen_at(const struct fr_tune_result *result, const struct fr_run *ru
 void fr_tune_add_operations(struct fr_tune_result *result);
 
 /** Derivatives of ln(predicted time) by what is known, in order of `index`, and what the model
- *  predicts [s]. */
+ *  predicts [s].  Where the time jumps within the step, the slope over the coefficient's own deviation. */
 double fr_tune_gradient(const struct fr_tune_result *result, const struct fr_run *run,
                         double gradient[FR_KNOWN_MAX]);
 

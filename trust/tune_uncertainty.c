@@ -26,24 +26,40 @@ static double model_error_times(const struct fr_tune_result *r, const struct fr_
     return r->experts ? fr_run_model_error_times(run) : 1;
 }
 
+/* Time with what is known under number @p k moved by @p step, in logarithms. */
+static double moved_s(const struct fr_tune_result *r, const struct fr_run *run, int k,
+                      double step) {
+    struct fr_cluster moved = r->cluster;
+    if (r->index[k] == FR_KNOWN_BEYOND)
+        moved.device.gemm[r->dtype].shift = step;
+    else if (r->index[k] >= FR_COEFFICIENT_MAX)
+        moved.price[r->index[k] - FR_COEFFICIENT_MAX].shift = step;
+    else
+        *fr_coefficients[r->index[k]].at(&moved, r->dtype) *= exp(step);
+    return fr_run_predict_s(&moved, run);
+}
+
+/* A time is a sum and a maximum of costs, each proportional to its coefficient or to its inverse, so its elasticity is
+ * within -1 and 1.  Beyond that the step crossed a jump: messages on a shared link that meet in another order.  The slope
+ * over the coefficient's own deviation, either way, is what its uncertainty does to the time. */
+static double elasticity(const struct fr_tune_result *r, const struct fr_run *run, int k,
+                         double base_s) {
+    const double slope = log(moved_s(r, run, k, FR_TUNE_STEP) / base_s) / FR_TUNE_STEP,
+                 own = sqrt(r->covariance[k * r->n_known + k]);
+    if (!(fabs(slope) > 1) || !(own > FR_TUNE_STEP)) return slope;
+    const double wide = log(moved_s(r, run, k, own) / moved_s(r, run, k, -own)) / (2 * own);
+    return isfinite(wide) ? fmax(-1, fmin(1, wide)) : slope;
+}
+
 double fr_tune_gradient(const struct fr_tune_result *r, const struct fr_run *run,
                         double gradient[FR_KNOWN_MAX]) {
     double base_s = fr_run_predict_s(&r->cluster, run);
-    for (int k = 0; k < r->n_known; k++) {
+    for (int k = 0; k < r->n_known; k++)
         if (r->index[k] >= FR_KNOWN_SEEN) {
             bool of = fr_run_is(run, &r->seen[r->index[k] - FR_KNOWN_SEEN]);
             gradient[k] = of ? model_error_times(r, run) : 0;
-            continue;
-        }
-        struct fr_cluster moved = r->cluster;
-        if (r->index[k] == FR_KNOWN_BEYOND)
-            moved.device.gemm[r->dtype].shift = FR_TUNE_STEP;
-        else if (r->index[k] >= FR_COEFFICIENT_MAX)
-            moved.price[r->index[k] - FR_COEFFICIENT_MAX].shift = FR_TUNE_STEP;
-        else
-            *fr_coefficients[r->index[k]].at(&moved, r->dtype) *= exp(FR_TUNE_STEP);
-        gradient[k] = log(fr_run_predict_s(&moved, run) / base_s) / FR_TUNE_STEP;
-    }
+        } else
+            gradient[k] = elasticity(r, run, k, base_s);
     return base_s;
 }
 

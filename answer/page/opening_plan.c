@@ -80,6 +80,27 @@ static void put_plan(const struct fr_json *root, const char *kind, struct fr_tex
     fr_html_addf(html, ".{/p}\n");
 }
 
+/* How many iterations a lossy plan may need, or why an exact one comes first. */
+static void put_even(const struct fr_json *root, struct fr_text *html) {
+    struct fr_json outcome = fr_page_plan_of(root),
+                   noise = fr_json_member(root, "within_noise");
+    const double even = fr_json_number_at(&outcome, "break_even_iterations");
+    if (even > 0)
+        fr_html_addf(html,
+                     "{p It loses information. It wins if it needs less than {b %s} times the "
+                     "iterations of the %s.}\n",
+                     fr_phrase_count(even).text,
+                     fr_phrase_or(fr_json_text_at(&outcome, "break_even_against"),
+                                  "same plan without loss"));
+    if (fr_json_is_object(&noise))
+        fr_html_addf(html,
+                     "{p It loses no information. The best lossy plan needs %s less, but %s is "
+                     "noise: it is better with %s.}\n",
+                     fr_phrase_percent(&noise, "gain").text,
+                     fr_phrase_percent(&noise, "noise").text,
+                     fr_phrase_percent(&noise, "probability_wins").text);
+}
+
 static void put_cost(const struct fr_json *root, struct fr_text *html) {
     struct fr_json t = fr_json_member(root, "training"), outcome = fr_page_plan_of(root);
     double day_s = 86400, low_s = fr_json_number_at(&t, "time_low_s");
@@ -190,6 +211,7 @@ static void put_plans(const struct fr_json *root, const char *kind, struct fr_te
     if (!feasible || !priced) fr_opening_refusal(root, &outcome, html);
     if (feasible && priced) {
         put_plan(root, kind, html);
+        put_even(root, html);
         put_cost(root, html);
     }
     if (priced) put_sure(root, html);

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "answer/outcome/report.h"
 #include "answer/predict/neighbours.h"
 #include "base/alloc.h"
 #include "models/outcome/moments.h"
-#include "models/outcome/report.h"
 #include "search/chosen.h"
 
 /* ---- what if -------------------------------------------------------------------------------- */
@@ -177,6 +177,16 @@ int fr_explain_loses_in(const struct fr_outcome *best, const struct fr_outcome *
     return most;
 }
 
+/* The first of a search, or the best exact plan where the first is better by noise alone. */
+static const struct fr_found *chosen(const struct fr_search_options *options,
+                                     const struct fr_search_result *result) {
+    const struct fr_found *first = &result->top.items[0], *exact = &result->best_exact;
+    return exact->index >= 0 && fr_choice_value(options, result->by, &exact->outcome) <=
+                                    fr_choice_value(options, result->by, &first->outcome)
+               ? exact
+               : first;
+}
+
 /* The best plan of the same search on a changed machine; none where nothing is feasible there. */
 fr_status fr_explain_best_if(const struct fr_job *job, const struct fr_space *space,
                              const struct fr_search_options *options, int which,
@@ -187,7 +197,7 @@ fr_status fr_explain_best_if(const struct fr_job *job, const struct fr_space *sp
     few.top = 1;
     fr_status status = fr_search(&changed, space, &few, &other, err);
     *found = status == FR_OK && other.top.count > 0;
-    if (*found) *best = other.top.items[0];
+    if (*found) *best = *chosen(options, &other);
     fr_search_result_free(&other);
     return status;
 }
@@ -223,7 +233,9 @@ static void json_near_miss(struct fr_json_writer *w, const struct fr_job *job,
                            const struct fr_search_result *result, const double *best_if_s,
                            const struct fr_outcome *other) {
     const struct fr_outcome *best = &result->top.items[0].outcome;
-    const double slower = fr_explain_slower(options->objective, result->by, best, other);
+    const double slower = fr_explain_slower(options->objective, result->by, best, other),
+                 counts = samples(best, other) * fr_choice_factor(options, other) /
+                          fr_choice_factor(options, best);
     char line[FR_PLAN_LINE];
     double lost_s, what_if_s[FR_SCENARIOS];
     int most = fr_explain_loses_in(best, other, &lost_s);
@@ -236,8 +248,7 @@ static void json_near_miss(struct fr_json_writer *w, const struct fr_job *job,
     json_plan(w, other, what_if_s);
     fr_json_add_array(w, "overtakes_if");
     for (int k = 0; k < FR_SCENARIOS; k++)
-        if (samples(best, other) * other->time_s >= best->time_s &&
-            samples(best, other) * what_if_s[k] < best_if_s[k])
+        if (counts * other->time_s >= best->time_s && counts * what_if_s[k] < best_if_s[k])
             fr_json_put_string(w, fr_scenarios[k].name);
     fr_json_end_array(w);
     fr_json_end_object(w);

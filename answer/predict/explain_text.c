@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "answer/outcome/report.h"
 #include "answer/predict/explain.h"
 #include "answer/predict/neighbours.h"
 #include "answer/text/even.h"
@@ -11,7 +12,6 @@
 #include "base/alloc.h"
 #include "base/text/wrap.h"
 #include "models/outcome/moments.h"
-#include "models/outcome/report.h"
 
 /* Columns in which the last cell of a row begins. */
 enum { PLAN = 6, INPUT = 31, SCENARIO = 43 };
@@ -80,10 +80,11 @@ static void near_miss(struct fr_text *text, const struct fr_search_options *opti
     char plan[FR_PLAN_LINE], time[40];
     double lost_s;
     int most = fr_explain_loses_in(best, other, &lost_s);
-    fr_text_addf(text, "  %+.2f %%%s, ",
-                 100 * fr_explain_slower(options->objective, by, best, other),
-                 of_what(options, by));
-    if (lost_s > 0)
+    const double slower = fr_explain_slower(options->objective, by, best, other);
+    fr_text_addf(text, "  %+.2f %%%s, ", 100 * slower, of_what(options, by));
+    if (slower < 0)
+        fr_text_addf(text, "lossy, and better by no more than noise\n%*s", PLAN, "");
+    else if (lost_s > 0)
         fr_text_addf(text, "%s more %s\n%*s",
                      fr_render_quantity(lost_s, FR_QUANTITY_TIME, time, sizeof time),
                      fr_part_names[most], PLAN, "");
@@ -100,11 +101,13 @@ static void neighbours(struct fr_text *text, const struct fr_around *a) {
         const struct fr_neighbour *one = &a->neighbour[i];
         bool last = i + 1 == a->n_neighbours || one[1].key != one->key;
         fr_text_addf(&values, "%s ", one->value);
-        if (isfinite(one->slower)) fr_text_addf(&values, "%+.2f %%", 100 * one->slower);
+        bool spaced = isfinite(one->slower);
+        if (spaced) fr_text_addf(&values, "%+.2f %%", 100 * one->slower);
         for (int r = 0; r < FR_REASON_COUNT; r++)
-            if (one->outcome.reasons & FR_BECAUSE(r))
-                fr_text_addf(&values, "%s%s", isfinite(one->slower) ? " " : "",
-                             fr_reason_names[r]);
+            if (one->outcome.reasons & FR_BECAUSE(r)) {
+                fr_text_addf(&values, "%s%s", spaced ? " " : "", fr_reason_names[r]);
+                spaced = true;
+            }
         if (isnan(one->slower) && !one->outcome.reasons) fr_text_addf(&values, "unknown");
         if (!last) fr_text_addf(&values, ", ");
         if (!last) continue;

@@ -19,11 +19,10 @@ static void price(const struct fr_job *job, const struct fr_search_options *opti
     fr_search_limit(options, out);
 }
 
-/* The value that the search minimises; infinite for a plan that cannot be, or whose value is
- * unknown. */
+/* The value that the choice compares; infinite for a plan that cannot be, or whose value is unknown. */
 static double value_of(const struct fr_search_options *options, fr_ranking by,
                        const struct fr_outcome *out) {
-    double value = fr_objective_value(options->objective, by, out);
+    double value = fr_choice_value(options, by, out);
     return out->reasons || !isfinite(value) ? INFINITY : value;
 }
 

@@ -14,7 +14,7 @@ void fr_answers_survey(const struct fr_searched *r, struct fr_search_survey *s) 
 }
 
 /* To the tenth of a percent above. */
-static double percent_above(double share) { return ceil(1000 * share - 1e-9) / 10; }
+static double percent_above(double share) { return fmax(0, ceil(1000 * share - 1e-9) / 10); }
 
 static void say_folded(const struct fr_answer *a, struct fr_text *words) {
     if (a->count < 2) return;

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/search/choice/even.h"
 #include "answer/search/choice/lossy.h"
 #include "answer/search/choice/ranks.h"
 #include "base/alloc.h"
 #include "base/range.h"
 #include "models/job/assume.h"
-#include "models/outcome/report.h"
 #include "search/layer_grids.h"
 #include "trust/interval.h"
 
@@ -74,7 +74,6 @@ static void make_odds(struct fr_searched *r) {
     if (make_odds_of(r, known, outcome, n, r->odds)) r->n_odds = n;
     if (r->n_odds > 0) add_intervals(r, known);
     make_odds_of_answers(r, known);
-    fr_lossy_state_wins(r, known);
     free(known);
 }
 
@@ -111,6 +110,7 @@ static fr_status price_per_layer(struct fr_searched *r, struct fr_error *err) {
     if (!plan.method->grids || job->workload.n_layers < 2 || plan.layer_tp ||
         plan.layer_tp_best)
         return FR_OK;
+    plan.domain = 0; /* with it all layers are on one grid */
     r->layer_tp = fr_calloc((size_t)job->workload.n_layers, sizeof *r->layer_tp);
     if (!r->layer_tp) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     if (fr_layer_grids_best(job, &plan, r->layer_tp, err) != FR_OK) return FR_OK;
@@ -315,6 +315,7 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
     cut_ranked(&r->result, kept);
     FR_TRY(price_per_layer(r, err));
     if (!r->space.variants) make_odds(r);
+    FR_TRY(fr_lossy_state_wins(r, err));
     if (err) err->detail[0] = '\0';
     r->options.top = shown;
     return fr_nearby_search(vary, n_vary, names, r, err);

@@ -96,6 +96,9 @@ bool fr_searched_expected(const struct fr_searched *r, struct fr_interval *of);
 /** How much worse the second is than the best, as a share of the best; NaN when it stands alone. */
 double fr_searched_margin(const struct fr_searched *r);
 
+/** Were lossy plans asked for, of a kind of model that has none? */
+bool fr_searched_has_nothing_lossy(const struct fr_searched *r);
+
 /** A note on the meaning of ranking one iteration, given whenever that is done; else NULL. */
 const char *fr_searched_note(const struct fr_searched *r);
 

@@ -8,15 +8,15 @@
 
 #include "answer/brief/emitter.h"
 #include "answer/brief/words.h"
+#include "answer/outcome/outcome_fact.h"
+#include "answer/outcome/report.h"
 #include "answer/search/answers.h"
 #include "answer/search/choice/lossy.h"
 #include "answer/text/even.h"
 #include "base/alloc.h"
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
-#include "models/outcome/facts/outcome_fact.h"
 #include "models/outcome/fits/fits.h"
-#include "models/outcome/report.h"
 #include "models/plan/common.h"
 #include "search/crossover.h"
 
@@ -111,7 +111,8 @@ static void like_it(const struct fr_searched *r, struct fr_brief *brief) {
     const struct fr_answer *a = &r->answers.items[0];
     fr_brief_row(brief, FR_BRIEF_SHOULD, "like it", "%zu plan%s within %s: %s", a->count - 1,
                  a->count == 2 ? "" : "s",
-                 fr_readable_percent(ceil(1000 * a->within - 1e-9) / 1000, within), a->varies);
+                 fr_readable_percent(fmax(0, ceil(1000 * a->within - 1e-9) / 1000), within),
+                 a->varies);
 }
 
 static void best_plan(const struct fr_searched *r, const struct shown *s,
@@ -320,6 +321,23 @@ static void left_out(const struct fr_searched *r, struct fr_text *words) {
     }
 }
 
+static void add_held(const struct fr_recipe *recipe, struct fr_text *words) {
+    for (int i = 0; i < recipe->n; i++)
+        if (!fr_recipe_varies(&recipe->row[i]))
+            fr_text_addf(words, "%s%s %s", words->length ? ", " : "", recipe->row[i].key,
+                         recipe->row[i].values);
+    if (words->length) fr_text_addf(words, "; --all says why");
+}
+
+/* Keys that a search with --max-lossy leaves at one value. */
+static void held(const struct fr_searched *r, struct fr_brief *brief) {
+    struct fr_text words = {0};
+    if (fr_searched_has_nothing_lossy(r))
+        fr_brief_row(brief, FR_BRIEF_MUST, "lossy", "%s", fr_searched_note(r));
+    else if (r->lossy && r->recipe.chosen)
+        add_held(&r->recipe, &words);
+    fr_brief_words(brief, FR_BRIEF_MUST, "held", &words);
+}
 static void searched(const struct fr_searched *r, struct fr_brief *brief) {
     static const char *const aims[] = {"time", "energy", "energy times time"};
     static const char *const of[] = {[FR_RANK_ITERATION] = "a step",
@@ -340,6 +358,9 @@ static void searched(const struct fr_searched *r, struct fr_brief *brief) {
 int fr_searched_main_reason(const struct fr_searched *r) {
     const struct fr_search_result *result = &r->result;
     int most = -1;
+    /* a plan that does not fit has unknown iterations as well: more of these would run */
+    if (result->because[FR_REASON_ITERATIONS] > result->because[FR_REASON_MEMORY])
+        return FR_REASON_ITERATIONS;
     if (result->because[FR_REASON_MEMORY]) return FR_REASON_MEMORY;
     for (int i = 0; i < FR_REASON_COUNT; i++)
         if (result->because[i] > 0 && (most < 0 || result->because[i] > result->because[most]))
@@ -417,6 +438,7 @@ void fr_searched_brief(struct fr_text *text, const struct fr_searched *r, const 
     }
     fr_brief_inputs(&brief, job, s.best);
     searched(r, &brief);
+    held(r, &brief);
     next(r, s.best, again, larger, &brief);
     fr_brief_print(&brief, columns, text);
 }

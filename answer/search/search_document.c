@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/predict/explain.h"
 #include "answer/predict/neighbours.h"
 #include "answer/search/choice/choice_document.h"
@@ -13,7 +14,6 @@
 #include "base/json/interval.h"
 #include "models/job/runtime.h"
 #include "models/outcome/fits/fits.h"
-#include "models/outcome/report.h"
 #include "search/break_even.h"
 #include "search/crossover.h"
 
@@ -42,8 +42,19 @@ static bool varies_model(const struct fr_space *space) {
     return false;
 }
 
+bool fr_searched_has_nothing_lossy(const struct fr_searched *r) {
+    for (int i = 0; i < r->recipe.n; i++)
+        if (strcmp(r->recipe.row[i].key, "ghost") == 0 ||
+            strncmp(r->recipe.row[i].key, "compression.", 12) == 0)
+            return false;
+    return r->lossy && r->recipe.chosen;
+}
+
 const char *fr_searched_note(const struct fr_searched *r) {
     const struct fr_found_list *front = &r->result.pareto;
+    if (fr_searched_has_nothing_lossy(r))
+        return "--max-lossy changes nothing: no ghost neurons and no codec are priced for this "
+               "kind of model";
     if (r->result.by == FR_RANK_TOTAL) return NULL;
     if (varies_model(&r->space))
         return r->result.by == FR_RANK_SAMPLE
@@ -266,7 +277,7 @@ static void json_curve(struct fr_json_writer *w, const struct fr_searched *r,
     plan.clock_Hz = NULL;
     plan.n_clock_Hz = 0;
     fr_json_add_object(w, "curve");
-    fr_json_add_string(w, "plan", fr_report_plan_line(&plan, line, sizeof line));
+    fr_json_add_string(w, "plan", fr_plan_line(&plan, 0, line, sizeof line));
     fr_json_add_array(w, "points");
     for (int i = 0; i < n; i++) {
         fr_json_begin_object(w);

@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "answer/outcome/report.h"
 #include "base/alloc.h"
+#include "base/text/readable.h"
 #include "base/text/version.h"
 #include "models/job/runtime.h"
-#include "models/outcome/report.h"
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
@@ -143,20 +144,25 @@ fr_status fr_simulation_trace(const struct fr_job *job, const struct fr_simulati
     struct fr_trace_series *memory = NULL;
     char title[FR_PLAN_LINE + 256], plan[FR_PLAN_LINE], bubble[32];
     snprintf(title, sizeof title, "%s on %s",
-             fr_report_plan_line(&s->outcome.plan, plan, sizeof plan),
+             fr_plan_line(&s->outcome.plan, 0, plan, sizeof plan),
              job->cluster.name[0] ? job->cluster.name : job->cluster_from);
     bool pipeline = fr_job_is_pipeline(job, &s->outcome.plan);
     snprintf(bubble, sizeof bubble, "%.1f %%",
              100 * s->outcome.part_s[FR_PART_BUBBLE] / s->outcome.time_s);
-    const struct fr_trace_note notes[] = {
+    char fixed[64], time[FR_READABLE];
+    const double fixed_s = job->cluster.device.fixed_s;
+    snprintf(fixed, sizeof fixed, "%s a step, which no task has",
+             fr_readable(fixed_s, FR_QUANTITY_TIME, time));
+    struct fr_trace_note notes[8] = {
         {"cluster", job->cluster.name[0] ? job->cluster.name : job->cluster_from},
         {"software", job->cluster.runtime},
         {"model", job->workload.name[0] ? job->workload.name : job->model_from},
         {"plan", plan},
         {"network", s->network->name},
-        {"version", fr_version},
-        {"bubble", bubble}}; /* last: layers by themselves have none */
-    const int n_notes = (int)(sizeof notes / sizeof *notes) - !pipeline;
+        {"version", fr_version}};
+    int n_notes = 6;
+    if (fixed_s > 0) notes[n_notes++] = (struct fr_trace_note){"fixed costs", fixed};
+    if (pipeline) notes[n_notes++] = (struct fr_trace_note){"bubble", bubble};
     fr_status status = FR_OK;
     bool known = s->n_stages > 0 && s->stages[0].state_B > 0;
     double *busy_W = fr_plan_clocks(&s->outcome.plan) ? busy_powers(job, s) : NULL;

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "answer/outcome/report.h"
 #include "app/load.h"
 #include "app/verb.h"
 #include "base/file.h"
 #include "base/file/folder.h"
 #include "base/text/meant.h"
-#include "models/outcome/report.h"
 #include "sim/chakra.h"
 #include "sim/goal.h"
 #include "sim/run.h"

@@ -11,6 +11,7 @@
 #include "app/result.h"
 #include "app/training.h"
 #include "app/verb.h"
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/json/interval.h"
 #include "base/text/version.h"
@@ -22,6 +23,10 @@ static const struct fr_option options[] = {
     {"cluster", "FILE|PRESET", "price iterations: energy to the loss, and the best k by it",
      'c'},
     {"out", "FILE", "model file to write, with the table (default: none)", 'o'},
+    {"with", "FILE",
+     "model file of earlier trainings: the law of growth is fitted to these too; may be "
+     "repeated",
+     0},
     FR_OPTION_JSON_PAGE,
     FR_OPTION_HELP,
     FR_OPTION_END};
@@ -54,7 +59,11 @@ static void print_row(struct fr_text *text, const struct fr_training_options *o,
                  iterations, range);
     add_total(text, o, row, p);
     fr_text_addf(text, "\n");
-    if (row->n_reached < row->n_seeds)
+    if (row->n_reached < row->n_seeds && row->loss <= o->loss)
+        fr_text_addf(text,
+                     "      its loss is %.4g before the first step: ask for a lower --loss\n",
+                     row->loss);
+    else if (row->n_reached < row->n_seeds)
         fr_text_addf(text,
                      "      %d of %d seeds reached it; given up at a loss of %.4g after %.0f\n",
                      row->n_reached, row->n_seeds, row->loss, row->gave_up);
@@ -106,6 +115,9 @@ static void print_text(struct fr_text *text, const struct fr_training_options *o
         if (o->tp[i] > 1) print_ranks(text, o, rows, n, o->tp[i]);
     fr_text_addf(text, "\ntraining took %s of one core in all\n",
                  fr_quantity_format(train_s, FR_QUANTITY_TIME, time, sizeof time));
+    struct fr_growth_points points;
+    fr_training_growth(o, rows, n, &points);
+    fr_growth_points_say(text, &points);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -222,6 +234,16 @@ static fr_status train(const struct fr_args *args, const struct fr_training_opti
     return known ? fr_result_end(status, &early, err) : trained;
 }
 
+/* Trainings of the files of --with. */
+static fr_status read_with(const struct fr_args *args, struct fr_growth_points *with,
+                           struct fr_error *err) {
+    const char *files[FR_ARGS_MAX];
+    const int n = fr_args_all(args, "with", files);
+    if (!with) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    for (int i = 0; i < n; i++) FR_TRY(fr_growth_points_read(files[i], with, err));
+    return FR_OK;
+}
+
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct fr_training_request request = {0};
     const char *out = fr_args_get(args, "out");
@@ -229,7 +251,11 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
     fr_status status = out ? fr_file_check_writable(out, err) : FR_OK;
     if (status == FR_OK) status = fr_training_request_read(args, NULL, &request, err);
+    struct fr_growth_points *with = fr_calloc(1, sizeof *with);
+    if (status == FR_OK) status = read_with(args, with, err);
+    request.o.with = with;
     if (status == FR_OK) status = train(args, &request.o, err);
+    free(with);
     fr_training_request_free(&request);
     return status;
 }
@@ -241,7 +267,7 @@ const struct fr_verb fr_verb_iterations = {
     .name = "iterations",
     .summary = "train to a loss: iterations of tensor and phantom, the table search reads",
     .usage = "[--width N] [--tp RANGE] [--ghost RANGE] [--seeds N] [--cluster C] "
-             "[--out model.json] [--json]",
+             "[--out model.json] [--with FILE]... [--json]",
     .details =
         "Trains dense and phantom networks, each in one process, so that p is not bounded "
         "by the machine.\n"

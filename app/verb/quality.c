@@ -239,7 +239,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     if (status == FR_OK) status = plans(args, q, err);
     int n_with = fr_args_all(args, "with", with);
     for (int i = 0; status == FR_OK && i < n_with; i++)
-        status = fr_quality_with(q, with[i], err);
+        status = fr_growth_points_read(with[i], &q->with, err);
     if (status == FR_OK) status = train(args, q, err);
     fr_qualities_free(q);
     free(q);

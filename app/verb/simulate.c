@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/simulate/simulation.h"
 #include "answer/simulate/simulation_brief.h"
 #include "answer/simulate/simulation_text.h"
@@ -12,7 +13,6 @@
 #include "app/text/next.h"
 #include "app/verb.h"
 #include "base/file.h"
-#include "models/outcome/report.h"
 #include "plots/figure.h"
 #include "search/chosen.h"
 #include "sim/run.h"

@@ -23,6 +23,7 @@
 
 #include "calibrate/measure/launch.h"
 #include "models/outcome/cost.h"
+#include "real/iterations/growth_points.h"
 
 struct fr_training_options {
     struct fr_launch_options launch; /**< n_ranks processes share the trainings */
@@ -33,9 +34,10 @@ struct fr_training_options {
     bool same_batch;           /**< every iteration on the same samples */
     const int64_t *tp, *ghost; /**< every pair that Eq. 8 allows; n_ghost 0: find the best k */
     size_t n_tp, n_ghost;
-    const struct fr_cluster *cluster; /**< prices an iteration; NULL: its parameters do */
-    bool resume;                      /**< keep what the file holds */
-    bool force;                       /**< or replace it (base/journal/keep.h) */
+    const struct fr_growth_points *with; /**< of earlier trainings; NULL: none */
+    const struct fr_cluster *cluster;    /**< prices an iteration; NULL: its parameters do */
+    bool resume;                         /**< keep what the file holds */
+    bool force;                          /**< or replace it (base/journal/keep.h) */
     bool progress;
 };
 
@@ -88,6 +90,11 @@ const char *fr_best_ghost_text(const struct fr_best_ghost *best, char *out, size
 /** Append a model file whose "iterations" are those rows, for search. */
 void fr_training_write_model(const struct fr_training_options *options,
                              const struct fr_trained *rows, int n_rows, struct fr_text *text);
+
+/** Phantom networks against the dense one, behind those of options->with: what a law of growth is fitted to. */
+void fr_training_growth(const struct fr_training_options *options,
+                        const struct fr_trained *rows, int n_rows,
+                        struct fr_growth_points *points);
 
 /** The network as prices read it.  Free with fr_workload_free. */
 fr_status fr_training_workload(const struct fr_training_options *options,

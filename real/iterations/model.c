@@ -1,5 +1,6 @@
 /* The network that was trained, as a model file whose iterations search reads. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,30 @@ static void put_laws(struct fr_json_writer *w, const struct fr_trained *rows, in
     fr_json_end_array(w);
 }
 
+void fr_training_growth(const struct fr_training_options *o, const struct fr_trained *rows,
+                        int n, struct fr_growth_points *points) {
+    double dense = NAN;
+    *points = o->with ? *o->with : (struct fr_growth_points){.n = 0};
+    for (int i = 0; i < n; i++)
+        if (known(&rows[i]) && rows[i].tp == 1) dense = rows[i].iterations;
+    for (int i = 0; i < n; i++) {
+        if (!known(&rows[i]) || rows[i].tp == 1) continue;
+        const struct fr_growth_point point = {.x = {[FR_GROWTH_GHOST] = (double)rows[i].ghost,
+                                                    [FR_GROWTH_TP] = (double)rows[i].tp,
+                                                    [FR_GROWTH_WIDTH] = (double)o->width,
+                                                    [FR_GROWTH_DEPTH] = (double)o->layers},
+                                              .ratio = rows[i].iterations / dense};
+        fr_growth_points_add(points, FR_LAW_GHOST, &point);
+    }
+}
+
+static void put_growth(struct fr_json_writer *w, const struct fr_training_options *o,
+                       const struct fr_trained *rows, int n) {
+    struct fr_growth_points points;
+    fr_training_growth(o, rows, n, &points);
+    fr_growth_points_put(w, &points);
+}
+
 void fr_training_write_model(const struct fr_training_options *o, const struct fr_trained *rows,
                              int n, struct fr_text *text) {
     struct fr_json_writer w = {.text = text, .indent = 2};
@@ -69,6 +94,7 @@ void fr_training_write_model(const struct fr_training_options *o, const struct f
         fr_json_add_number(&w, "rate", fr_training_rate(o));
         fr_json_add_number(&w, "loss", o->loss);
         put_laws(&w, rows, n);
+        put_growth(&w, o, rows, n);
         fr_json_add_array(&w, "table");
         for (int i = 0; i < n; i++)
             if (known(&rows[i]))

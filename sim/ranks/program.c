@@ -292,7 +292,7 @@ static fr_status spell_out(struct fr_ranks_builder *b, const struct fr_ranks_col
         if (node || g == 0) { /* else all groups are alike */
             list.count = 0;
             args.node = node;
-            b->failed = b->failed || algorithm->expand(&args, &list) != FR_OK;
+            b->failed = b->failed || fr_collective_expand(algorithm, &args, &list) != FR_OK;
             args.node = NULL;
         }
         if (!class_ids && !b->failed) {
@@ -322,7 +322,7 @@ double fr_ranks_tasks(const struct fr_ranks_builder *b, const struct fr_ranks_co
     double stretch, n;
     const struct fr_collective *algorithm = algorithm_of(b, c, &args, &stretch);
     struct fr_message_list list = {0};
-    bool made = algorithm && algorithm->expand(&args, &list) == FR_OK;
+    bool made = algorithm && fr_collective_expand(algorithm, &args, &list) == FR_OK;
     n = made ? 1 + (double)list.count / (double)c->group->n_ranks : 0;
     fr_message_list_free(&list);
     return n;

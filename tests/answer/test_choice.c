@@ -5,6 +5,7 @@
 
 #include "answer/search/search.h"
 #include "models/outcome/cost.h"
+#include "search/break_even.h"
 #include "tests/job.h"
 #include "tests/plan_values.h"
 #include "trust/effects/differences.h"
@@ -26,7 +27,7 @@ static bool ties(const struct fr_job *job, const struct fr_plan *plan,
 }
 
 /* Each plan is in one answer, or beyond the last; each answer's best is the first of its plans, its others are near ties
- * of it, and no two answers' bests are; counts and furthest distances are those of the plans. */
+ * of it that lose information or not as it does, and no two answers' bests are; counts and furthest distances are those of the plans. */
 static void check_answers(const struct fr_job *job, const struct fr_outcome *const *plans,
                           const double *value, int n, int most, const struct fr_answers *a) {
     size_t counted = 0;
@@ -41,7 +42,8 @@ static void check_answers(const struct fr_job *job, const struct fr_outcome *con
         size_t count = 0;
         counted += x->count;
         for (int i = 0; i < n; i++) {
-            bool near = ties(job, &plans[i]->plan, best, log(value[i] / value[x->rank]));
+            bool near = ties(job, &plans[i]->plan, best, log(value[i] / value[x->rank])) &&
+                        fr_outcome_is_exact(plans[i]) == fr_outcome_is_exact(plans[x->rank]);
             if (a->of[i] == k) {
                 FR_TRUE((size_t)i >= x->rank && near, "%d joins %d", i, k);
                 within = fmax(within, value[i] / value[x->rank] - 1);
@@ -77,6 +79,7 @@ static void answers_partition_the_list(void **state) {
             plan->dp = 16 / plan->tp / plan->pp > 0 ? 16 / plan->tp / plan->pp : 1;
             plan->micro_batch = 1 << fr_test_random(&dice, 2);
             plan->zero = (int64_t)fr_test_random(&dice, 3);
+            outcome[i].lossy_gradient = fr_test_random(&dice, 3) ? 0 : 0.5;
             if (fr_test_random(&dice, 2)) {
                 plan->schedule = &fr_schedule_interleaved;
                 plan->chunks = 2 + (int64_t)fr_test_random(&dice, 4);
@@ -112,7 +115,7 @@ static void chunks_alone_are_one_answer(void **state) {
     fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
     fr_interval_known(&job.cluster, job.workload.dtype, &known);
     for (int i = 0; i < N; i++) {
-        outcome[i].plan = job.plan;
+        outcome[i] = (struct fr_outcome){.plan = job.plan};
         outcome[i].plan.chunks = 2 + i;
         list[i] = &outcome[i];
         plans[i] = &outcome[i].plan;

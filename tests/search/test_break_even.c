@@ -70,25 +70,35 @@ static void equals_what_hands_find(void **state) {
     fr_job_free(&job);
 }
 
-/* Phantom against tensor, at the iterations that the model's own file states for tensor. */
+/* Phantom against tensor, whatever parts of a transformer it has and whatever goes compressed beside it. */
 static void ghosts_are_held_against_tensor(void **state) {
-    const char *const sets[] = {"tp=8", "method=phantom", "ghost=16", NULL};
-    struct fr_job job;
-    struct fr_outcome out;
-    struct fr_plan exact;
+#define STAGES "tp=8", "pp=2", "dp=8", "micro_batch=4", "method=phantom", "ghost=16"
+    static const struct {
+        const char *model, *sets[9];
+    } of[] = {
+        {"ffn-16384", {"tp=8", "method=phantom", "ghost=16"}},
+        {"gpt-2.5b", {STAGES, "phantom_parts=mlp"}},
+        {"gpt-2.5b", {STAGES, "phantom_parts=all"}},
+        {"gpt-2.5b", {STAGES, "phantom_parts=attention", "compression.backward.scope=all"}},
+        {"gpt-2.5b", {STAGES, "phantom_parts=all", "compression.gradient.stages=1"}}};
     (void)state;
-    fr_test_job("frontier", "ffn-16384", sets, &job);
-    fr_cost(&job, &job.plan, &out);
-    fr_break_even_state(&job, &out);
-    assert_true(fr_exact_plan(&out, &exact));
-    assert_ptr_equal(exact.method, &fr_method_tensor);
-    assert_int_equal(out.break_even_from, FR_BREAK_EVEN_SAME_PLAN);
-    FR_NEAR(out.break_even_iterations, by_hand(&job, &exact, &out.plan, 100, FR_OBJECTIVE_TIME),
-            1e-9);
-    fr_cost(&job, &exact, &out);
-    fr_break_even_state(&job, &out);
-    assert_true(out.break_even_iterations == 0 && !fr_exact_plan(&out, &exact));
-    fr_job_free(&job);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct fr_job job;
+        struct fr_outcome out;
+        struct fr_plan exact;
+        fr_test_job("frontier", of[i].model, of[i].sets, &job);
+        fr_cost(&job, &job.plan, &out);
+        fr_break_even_state(&job, &out);
+        assert_true(fr_exact_plan(&out, &exact));
+        assert_ptr_equal(exact.method, &fr_method_tensor);
+        FR_TRUE(out.break_even_from == FR_BREAK_EVEN_SAME_PLAN, "%zu has no break-even", i);
+        FR_NEAR(out.break_even_iterations,
+                by_hand(&job, &exact, &out.plan, 100, FR_OBJECTIVE_TIME), 1e-9);
+        fr_cost(&job, &exact, &out);
+        fr_break_even_state(&job, &out);
+        assert_true(out.break_even_iterations == 0 && !fr_exact_plan(&out, &exact));
+        fr_job_free(&job);
+    }
 }
 
 /* The best that loses nothing, where the best loses something and lists are short. */

@@ -51,6 +51,62 @@ static void of_a_transformer(void **state) {
     fr_job_free(&job);
 }
 
+/* With losses allowed, a method is left out where it divides no plan of the model, whatever else is chosen; and with
+ * it its ghost neurons.  Others are tried. */
+static void methods_that_divide_the_model(void **state) {
+    static const char *const models[] = {"gpt-2.5b", "mixtral-8x7b", "nemotron-h-8b",
+                                         "deepseek-v3", "llama-3-8b"};
+    int left_out = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        struct fr_job job;
+        struct fr_recipe recipe;
+        fr_test_job("dgx-h100", models[i], NULL, &job);
+        fr_recipe_choose(&job, 16, true, &recipe);
+        for (const struct fr_method *const *m = fr_methods; *m; m++) {
+            bool priced = false, tried = strstr(values(&recipe, "method"), (*m)->name);
+            for (int k = 0; k < 8; k++) {
+                struct fr_plan plan = job.plan;
+                struct fr_outcome out;
+                plan.method = *m;
+                plan.ghost = 16;
+                plan.tp = 1 << k % 4;
+                plan.pp = 1 + k / 4;
+                plan.dp = 16 / plan.tp / plan.pp;
+                plan.sequence_parallel = false;
+                fr_cost(&job, &plan, &out);
+                priced = priced || !(out.reasons & FR_BECAUSE(FR_REASON_METHOD));
+            }
+            FR_TRUE(priced == tried, "%s, %s", models[i], (*m)->name);
+            if (*m == &fr_method_phantom)
+                assert_string_equal(values(&recipe, "ghost"), priced ? "4,16,64" : "");
+            left_out += !priced;
+        }
+        fr_job_free(&job);
+    }
+    assert_true(left_out >= 3 + 2);
+}
+
+/* None and each of alexnet's five convolutions; of ResNet-50 after the first and after each of 16 blocks, of four layers
+ * where a projection stands beside them, else three; nothing of other kinds. */
+static void images_are_divided_where_blocks_end(void **state) {
+    static const struct {
+        const char *cluster, *model, *domains;
+    } rows[] = {{"cori-knl", "alexnet", "0,1,2,3,4,5"},
+                {"cori-knl", "resnet-50", "0,1,5,8,11,15,18,21,24,28,31,34,37,40,43,47,50,53"},
+                {"frontier", "ffn-4096", ""},
+                {"dgx-a100", "gpt-2", ""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fr_job job;
+        struct fr_recipe recipe;
+        fr_test_job(rows[i].cluster, rows[i].model, NULL, &job);
+        fr_recipe_choose(&job, 16, false, &recipe);
+        assert_string_equal(values(&recipe, "domain"), rows[i].domains);
+        fr_job_free(&job);
+    }
+}
+
 /* Each framework offers these words between nothing and all: for every one the plan is priced, and holds less than
  * without. */
 static void what_recomputes(void **state) {
@@ -233,10 +289,14 @@ static void narrowed(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_a_transformer),  cmocka_unit_test(what_recomputes),
-        cmocka_unit_test(hosts_are_offered), cmocka_unit_test(stated_keys_stay),
-        cmocka_unit_test(narrowed),          cmocka_unit_test(every_kind_has_plans),
-        cmocka_unit_test(words_are_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(of_a_transformer),
+                                       cmocka_unit_test(methods_that_divide_the_model),
+                                       cmocka_unit_test(images_are_divided_where_blocks_end),
+                                       cmocka_unit_test(what_recomputes),
+                                       cmocka_unit_test(hosts_are_offered),
+                                       cmocka_unit_test(stated_keys_stay),
+                                       cmocka_unit_test(narrowed),
+                                       cmocka_unit_test(every_kind_has_plans),
+                                       cmocka_unit_test(words_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -248,6 +248,46 @@ static void an_outcome_is_stated_in_proportion(void **state) {
     fr_job_free(&job);
 }
 
+static double moved_s(const struct fr_tune_result *known, const struct fr_run *run, int k,
+                      double by) {
+    struct fr_cluster moved = known->cluster;
+    *fr_coefficients[known->index[k]].at(&moved, known->dtype) *= by;
+    return fr_run_predict_s(&moved, run);
+}
+
+/* A time is made of costs in proportion to a coefficient or its inverse: twice the coefficient, twice the time at most.
+ * Messages that meet in another order on a shared link make it jump; no slope is beyond that law for such a plan. */
+static void no_slope_is_beyond_proportion(void **state) {
+    static const char *const plans[][9] = {
+        {"tp=4", "pp=16", "dp=2", "recompute=mlp", "attention=flash", "micro_batch=1",
+         "compression.embedding=fused"},
+        {"tp=8", "pp=8", "dp=2", "recompute=full", "micro_batch=1"},
+        {"tp=8", "pp=4", "dp=4", "recompute=full", "micro_batch=8"}};
+    int jumps = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        static struct fr_tune_result known;
+        struct fr_job job;
+        double gradient[FR_KNOWN_MAX];
+        fr_test_job("a100-hdr", "gpt-8.3b", plans[i], &job);
+        const struct fr_run run = {.workload = job.workload, .plan = job.plan};
+        fr_interval_known(&job.cluster, job.workload.dtype, &known);
+        const double base_s = fr_tune_gradient(&known, &run, gradient);
+        for (int k = 0; k < known.n_known && known.index[k] < FR_COEFFICIENT_MAX; k++) {
+            const double step =
+                log(moved_s(&known, &run, k, exp(FR_TUNE_STEP)) / base_s) / FR_TUNE_STEP;
+            FR_TRUE(fabs(gradient[k]) <= 1, "plan %zu, %s: %g", i,
+                    fr_coefficients[known.index[k]].name, gradient[k]);
+            if (fabs(step) <= 1)
+                FR_NEAR(gradient[k], step, 1e-9);
+            else
+                jumps++;
+        }
+        fr_job_free(&job);
+    }
+    assert_true(jumps > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(untuned_is_as_wide_as_the_priors),
@@ -255,6 +295,7 @@ int main(void) {
         cmocka_unit_test(what_runs_say_together_is_found_again),
         cmocka_unit_test(a_stated_width_is_in_place_of_the_prior),
         cmocka_unit_test(tuned_is_what_the_file_says),
-        cmocka_unit_test(an_outcome_is_stated_in_proportion)};
+        cmocka_unit_test(an_outcome_is_stated_in_proportion),
+        cmocka_unit_test(no_slope_is_beyond_proportion)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

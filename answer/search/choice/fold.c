@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "search/break_even.h"
 #include "trust/effects/differences.h"
 #include "trust/numbers/statistics.h"
 
@@ -27,6 +28,8 @@ struct folding {
 
 static bool joins(const struct folding *f, int plan, size_t best) {
     double v = fr_differ_variance(&f->point[plan], &f->point[best]);
+    if (fr_outcome_is_exact(f->plans[plan]) != fr_outcome_is_exact(f->plans[best]))
+        return false;
     return fr_differ_distance(&f->point[plan], &f->point[best]) <= FR_FOLD_DISTANCE &&
            fabs(log(f->value[plan] / f->value[best])) <= FR_NORMAL_90 * sqrt(v);
 }

@@ -4,7 +4,7 @@
  *  Near-ties are one answer.  The list is gone through from its best; a plan joins the first answer whose best is
  *      near:   distance <= 5 %, sqrt(v) without what two runs of one plan differ by (trust/effects/differences.h), and
  *      a tie:  ln(value / the best's) <= 1.645 sqrt(v), so that it is truly faster with 5 % or more;
- *  else it is an answer of its own.  So each answer's best is the first of its plans, and no two answers' bests are near
+ *  else it is an answer of its own.  A plan that loses information joins none that does not.  So each answer's best is the first of its plans, and no two answers' bests are near
  *  ties. */
 #ifndef FR_ANSWER_SEARCH_CHOICE_FOLD_H
 #define FR_ANSWER_SEARCH_CHOICE_FOLD_H

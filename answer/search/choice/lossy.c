@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "base/alloc.h"
 #include "models/job/assume.h"
-#include "models/outcome/report.h"
 #include "search/break_even.h"
 #include "trust/interval.h"
 
@@ -23,7 +23,9 @@ bool fr_lossy_against(const struct fr_searched *r, const struct fr_tune_result *
                      NULL) != FR_OK)
         return false;
     *gain = log(value_of(r, exact) / value_of(r, lossy));
-    *deviation = hypot(time_sd, learning_sd);
+    *deviation =
+        hypot(time_sd, learning_sd) *
+        (r->options.objective == FR_OBJECTIVE_EDP ? 2 : 1); /* of time, and of energy */
     return isfinite(*gain) && isfinite(*deviation);
 }
 
@@ -38,23 +40,34 @@ static void put_first(struct fr_search_result *result, const struct fr_found *ex
     result->top.items[0] = *exact;
 }
 
+/* The first of the list that loses information; NULL: none. */
+static const struct fr_outcome *first_lossy(const struct fr_search_result *result) {
+    for (size_t i = 0; i < result->top.count; i++)
+        if (!fr_outcome_is_exact(&result->top.items[i].outcome))
+            return &result->top.items[i].outcome;
+    return NULL;
+}
+
 fr_status fr_lossy_choose(struct fr_searched *r, struct fr_error *err) {
     struct fr_search_result *result = &r->result;
+    const struct fr_outcome *lossy = first_lossy(result);
     double gain, deviation;
-    if (r->space.variants || r->slowdown.asked || result->top.count == 0 ||
-        result->best_exact.index < 0 || fr_outcome_is_exact(&result->top.items[0].outcome))
+    r->options.noise = 0;
+    if (r->space.variants || r->slowdown.asked || result->best_exact.index < 0 || !lossy)
         return FR_OK;
     struct fr_tune_result *known = fr_calloc(1, sizeof *known);
     if (!known) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     fr_interval_known(&r->job.cluster, r->job.workload.dtype, known);
-    const struct fr_outcome *lossy = &result->top.items[0].outcome;
-    if (fr_lossy_against(r, known, &result->best_exact.outcome, lossy, &gain, &deviation) &&
-        deviation > 0 && gain <= deviation) {
-        r->within = (struct fr_within_noise){true, -expm1(-gain), -expm1(-deviation),
-                                             fr_odds_normal(gain / deviation), *lossy};
-        put_first(result, &result->best_exact);
-    }
+    const bool sure =
+        fr_lossy_against(r, known, &result->best_exact.outcome, lossy, &gain, &deviation) &&
+        deviation > 0;
     free(known);
+    if (!sure) return FR_OK;
+    r->options.noise = deviation;
+    if (lossy != &result->top.items[0].outcome || gain > deviation) return FR_OK;
+    r->within = (struct fr_within_noise){true, -expm1(-gain), -expm1(-deviation),
+                                         fr_odds_normal(gain / deviation), *lossy};
+    put_first(result, &result->best_exact);
     return FR_OK;
 }
 
@@ -69,11 +82,18 @@ static void state(const struct fr_searched *r, const struct fr_tune_result *know
     out->wins = fr_odds_normal(gain / deviation);
 }
 
-void fr_lossy_state_wins(struct fr_searched *r, const struct fr_tune_result *known) {
-    if (r->result.by != FR_RANK_TOTAL || r->result.best_exact.index < 0) return;
+fr_status fr_lossy_state_wins(struct fr_searched *r, struct fr_error *err) {
+    if (r->result.by != FR_RANK_TOTAL || r->result.best_exact.index < 0 ||
+        !(r->options.noise > 0))
+        return FR_OK;
+    struct fr_tune_result *known = fr_calloc(1, sizeof *known);
+    if (!known) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    fr_interval_known(&r->job.cluster, r->job.workload.dtype, known);
     for (size_t i = 0; i < r->result.top.count; i++)
         state(r, known, &r->result.top.items[i].outcome);
     for (int i = 0; i < r->answers.n; i++) state(r, known, &r->answers.items[i].outcome);
+    free(known);
+    return FR_OK;
 }
 
 /* ---- words ------------------------------------------------------------------------------------- */

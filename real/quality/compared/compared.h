@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "models/outcome/cost.h"
 #include "models/plan/key.h"
-#include "real/iterations/growth.h"
+#include "real/iterations/growth_points.h"
 #include "real/quality/corpus.h"
 #include "real/quality/quality.h"
 
@@ -17,9 +17,6 @@ struct fr_quality_plan {
     char label[FR_PLAN_LINE];
     struct fr_outcome cost; /**< of an iteration on the cluster; NaN where it is not priced */
 };
-
-/** Trainings, earlier ones included, that a law of growth is fitted to at most. */
-enum { FR_QUALITY_POINTS_MAX = 256 };
 
 struct fr_qualities {
     struct fr_job job; /**< cluster that prices, model that is trained, plan that is varied */
@@ -31,11 +28,7 @@ struct fr_qualities {
     const char **texts; /**< theirs */
     int n_plans;
     struct fr_quality found;
-    struct {
-        fr_law_along of;
-        struct fr_growth_point point;
-    } with[FR_QUALITY_POINTS_MAX]; /**< of earlier trainings, n_with of them */
-    int n_with;
+    struct fr_growth_points with; /**< of earlier trainings */
 };
 
 /** The plans of @p q's job on @p ranks with @p vary ("KEY=RANGE" of the plan's keys), each once, and

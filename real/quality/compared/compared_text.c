@@ -6,15 +6,17 @@
 
 #include "base/text/wrap.h"
 #include "base/units.h"
+#include "real/quality/compared/known.h"
 
 static void add_head(struct fr_text *text, const struct fr_qualities *q) {
     const struct fr_quality_options *o = &q->options;
     char line[4 * FR_PLAN_LINE];
     snprintf(line, sizeof line,
              "%s on %s, %" PRId64 " ranks: %" PRId64 " steps of %" PRId64 " samples, %" PRId64
-             " seeds, prices of %s",
+             " seed%s, prices of %s",
              q->job.model_from, o->corpus, o->launch.n_ranks, o->steps,
-             fr_job_batch(&q->job, &q->job.plan), o->seeds, q->job.cluster_from);
+             fr_job_batch(&q->job, &q->job.plan), o->seeds, o->seeds == 1 ? "" : "s",
+             q->job.cluster_from);
     fr_wrap(text, line, 0, 0, FR_COLUMNS);
     fr_end_line(text);
     if (isfinite(q->entropy))
@@ -86,7 +88,8 @@ static void add_costs(struct fr_text *text, const struct fr_qualities *q) {
         number("%.0f", row->steps.mean, steps, sizeof steps);
         range("%.0f", row->steps, interval, sizeof interval);
         if (row->n_reached < row->n_seeds)
-            snprintf(interval, sizeof interval, "%d of %d seeds", row->n_reached, row->n_seeds);
+            snprintf(interval, sizeof interval, "%d of %d seed%s", row->n_reached, row->n_seeds,
+                     row->n_seeds == 1 ? "" : "s");
         fr_text_addf(text, "%9s  %-18s", steps, interval);
         add_quantity(text, cost->time_s, FR_QUANTITY_TIME);
         add_quantity(text, row->steps.mean * cost->time_s, FR_QUANTITY_TIME);
@@ -134,4 +137,5 @@ void fr_render_quality(struct fr_text *text, const struct fr_qualities *q) {
     add_costs(text, q);
     add_apart(text, q);
     add_alike(text, q);
+    fr_quality_say_growth(text, q);
 }

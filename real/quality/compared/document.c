@@ -26,17 +26,29 @@ double fr_quality_sent_share(const struct fr_qualities *q, int i) {
     return q->found.rows[i].sent_B / most;
 }
 
+/* "0.846 .. 1.269"; an interval of two seeds may reach over any number of digits. */
+static const char *factors(const struct fr_quality_mean *d, char *out, size_t capacity) {
+    const double most = 100;
+    if (d->high / d->mean > most)
+        snprintf(out, capacity, "more than %g times either way: too few seeds", most);
+    else
+        snprintf(out, capacity, "%.3f .. %.3f", d->low, d->high);
+    return out;
+}
+
 const char *fr_quality_sentence(const struct fr_qualities *q,
                                 const struct fr_quality_pair *pair, char *out,
                                 size_t capacity) {
     const struct fr_quality_mean *d = &pair->d;
+    char range[64];
     const char *a = q->plans[pair->a].label, *b = q->plans[pair->b].label;
     if (pair->by == FR_QUALITY_BY_LOSS)
         snprintf(out, capacity, "%s: loss %+.4f (%+.4f .. %+.4f) against %s%s", b, d->mean,
                  d->low, d->high, a, pair->apart ? "" : ": no difference shown");
     else
-        snprintf(out, capacity, "%s: iterations x %.3f (%.3f .. %.3f) against %s%s", b, d->mean,
-                 d->low, d->high, a, pair->apart ? "" : ": no difference shown");
+        snprintf(out, capacity, "%s: iterations x %.3f (%s) against %s%s", b, d->mean,
+                 factors(d, range, sizeof range), a,
+                 pair->apart ? "" : ": no difference shown");
     return out;
 }
 

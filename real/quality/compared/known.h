@@ -39,8 +39,7 @@ static inline int64_t fr_known_basis(const struct fr_qualities *q) {
  *  A law stands there where they say enough for one (real/iterations/growth.h). */
 void fr_quality_put_growth(struct fr_json_writer *w, const struct fr_qualities *q);
 
-/** Add the points that a model file's laws of growth were fitted to.
- *  @return FR_OK; FR_ERR_IO; FR_ERR_INPUT for a file without any. */
-fr_status fr_quality_with(struct fr_qualities *q, const char *path, struct fr_error *err);
+/** The same for people, a paragraph each. */
+void fr_quality_say_growth(struct fr_text *text, const struct fr_qualities *q);
 
 #endif

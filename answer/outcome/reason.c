@@ -1,16 +1,17 @@
-/* Why a plan cannot be, as sentences with its numbers (models/outcome/report.h). */
+/* Why a plan cannot be, as sentences with its numbers (answer/outcome/report.h). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
+#include "answer/outcome/report.h"
 #include "base/text.h"
 #include "models/outcome/fits/fits.h"
-#include "models/outcome/report.h"
 #include "models/plan/key.h"
 #include "models/price/codec_price.h"
 #include "models/price/offload.h"
 #include "models/price/pipeline.h"
 #include "models/price/rank_map.h"
+#include "models/work/domain.h"
 #include "models/work/phantom_stage.h"
 #include "models/work/recompute.h"
 #include "models/work/transformer.h"
@@ -212,7 +213,7 @@ void fr_report_reason(const struct fr_job *of, const struct fr_outcome *out, int
         function(job, out, text);                                                              \
         return;                                                                                \
     }
-#include "models/outcome/reason/sentences.h"
+#include "answer/outcome/sentences.h"
 #undef WHY
 #undef WHY_BY
 }

@@ -3,7 +3,7 @@
  *  WHY(reason, condition, "format", numbers ...)    WHY_BY(reason, condition, function)
  *
  * Rows may use the outcome @c out, its @c plan, the @c job, its workload @c w and transformer @c t
- * (models/outcome/reason.c). */
+ * (answer/outcome/reason.c). */
 
 WHY(RANKS, true, "the plan has %" PRId64 " ranks, the cluster holds %" PRId64, out->ranks,
     fr_levels_largest(&job->cluster.levels))
@@ -123,6 +123,16 @@ WHY(LAYER, plan->method->branches,
 WHY(LAYER, true, "method %s divides fully connected layers only; use grid for convolutions",
     plan->method->name)
 
+WHY(DOMAIN, plan->domain > fr_domain_most(w),
+    "domain = %" PRId64 ", the model begins with %d convolutions", plan->domain,
+    fr_domain_most(w))
+WHY(DOMAIN, fr_domain_cuts(w, plan->domain),
+    "domain = %" PRId64 " ends inside a residual block, which is divided as a whole",
+    plan->domain)
+WHY(DOMAIN, true,
+    "domain = %" PRId64 ": %" PRId64 " ranks leave one of them no row of a layer's image, or "
+                                     "fewer rows than its neighbour reads",
+    plan->domain, plan->tp)
 WHY(LAYER_TP, plan->layer_tp_best && !plan->layer_tp,
     "no grid per layer of the ranks of a stage fits the model, the batch and the memory")
 WHY(LAYER_TP, plan->n_layer_tp != (t->layers ? FR_GRIDS : w->n_layers),

@@ -1,14 +1,14 @@
-#include "models/outcome/report.h"
+#include "answer/outcome/report.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/outcome/outcome_fact.h"
 #include "base/csv.h"
 #include "base/json/interval.h"
 #include "base/text.h"
-#include "models/outcome/facts/outcome_fact.h"
 #include "models/plan/key.h"
 
 const char *fr_report_extrapolated_name(int bit) {
@@ -35,10 +35,6 @@ const char *fr_report_outcome_row(const struct fr_outcome *out, fr_plan_key_set 
                      job->varied[i], equals + 1);
     }
     return line;
-}
-
-const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t capacity) {
-    return fr_plan_line(plan, 0, out, capacity);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

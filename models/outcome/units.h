@@ -3,10 +3,10 @@
  *
  *  12 ranks on nodes of 8 sit as 8 + 4, and 160 on racks of which jobs take 64 of 72 as 2 x 64 + 32.  Groups
  *  of ranks that straddle such units are slower, so an answer names them. */
-#ifndef FR_MODELS_OUTCOME_FACTS_UNITS_H
-#define FR_MODELS_OUTCOME_FACTS_UNITS_H
+#ifndef FR_MODELS_OUTCOME_UNITS_H
+#define FR_MODELS_OUTCOME_UNITS_H
 
-#include "models/outcome/report.h"
+#include "models/outcome/outcome.h"
 
 /** Units of one level. */
 struct fr_filled {

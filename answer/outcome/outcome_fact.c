@@ -1,15 +1,15 @@
 /* The rows, and what they read. */
-#include "models/outcome/facts/outcome_fact.h"
+#include "answer/outcome/outcome_fact.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
+#include "answer/outcome/report_put.h"
 #include "models/device/jitter.h"
 #include "models/outcome/energy.h"
-#include "models/outcome/facts/report_put.h"
 #include "models/outcome/memory.h"
-#include "models/outcome/report.h"
 
 const char *const fr_engine_names[] = {"closed", "event", "simgrid", NULL};
 
@@ -73,7 +73,7 @@ static double positive(double rate_B_per_s) { return rate_B_per_s > 0 ? rate_B_p
 #define FR_FACT_WORD(word, name, words, presence, value, sentence)                             \
     PRESENT(word, presence)                                                                    \
     static const char *value_##word(const struct fr_outcome_view *v) { return value; }
-#include "models/outcome/fact_list.h"
+#include "answer/outcome/fact_list.h"
 #undef ALWAYS
 #undef WHERE
 #undef FR_FACT
@@ -108,7 +108,7 @@ const struct fr_outcome_fact fr_outcome_facts[] = {
 #define FR_FACT_PUT(word, spelling, presence, writer, explanation)                             \
     ROW(spelling, PUT, presence, .put = writer, .count = 1, .sentence = explanation)
 #define FR_FACT_ENDS(word, object) ROW(object, ENDS, false, .count = 0)
-#include "models/outcome/fact_list.h"
+#include "answer/outcome/fact_list.h"
 };
 
 /* ---- what walks them -------------------------------------------------------------------------- */

@@ -1,11 +1,11 @@
 /** @file
- *  Which facts does an outcome have?  One row a fact (models/outcome/fact_list.h).
+ *  Which facts does an outcome have?  One row a fact (answer/outcome/fact_list.h).
  *
  *  The document of an outcome, its CSV, lines of text, first columns of pages, its schema and its table in
  *  docs/reference/outputs.md walk these rows; a row knows how its value is read.  Values that several rows read
  *  (rates, memory that the device shows, intervals) are computed once, in the view of an outcome. */
-#ifndef FR_MODELS_OUTCOME_FACTS_OUTCOME_FACT_H
-#define FR_MODELS_OUTCOME_FACTS_OUTCOME_FACT_H
+#ifndef FR_ANSWER_OUTCOME_OUTCOME_FACT_H
+#define FR_ANSWER_OUTCOME_OUTCOME_FACT_H
 
 #include "base/json.h"
 #include "models/job/job.h"
@@ -93,7 +93,7 @@ enum {
 #define FR_FACT_EACH FR_FACT
 #define FR_FACT_PUT FR_FACT
 #define FR_FACT_ENDS FR_FACT
-#include "models/outcome/fact_list.h"
+#include "answer/outcome/fact_list.h"
 #undef FR_FACT
 #undef FR_FACT_WORD
 #undef FR_FACT_EACH

@@ -1,4 +1,4 @@
-#include "models/outcome/facts/units.h"
+#include "models/outcome/units.h"
 
 #include "models/price/rank_map.h"
 

@@ -1,9 +1,12 @@
 /* Why a plan cannot be, as a sentence with its numbers: each by itself, word for word. */
+#include "answer/outcome/report.h"
 #include "models/outcome/cost.h"
-#include "models/outcome/report.h"
 #include "tests/job.h"
 
 #define MLP FR_SOURCE_DIR "/tests/search/mlp.json"
+#define HOST                                                                                   \
+    "cluster.device.host_link=20GB/s cluster.device.host_bandwidth=40GB/s "                    \
+    "cluster.device.memory=1000TB"
 static const struct {
     const char *cluster, *model, *sets;
     int reason;
@@ -146,6 +149,13 @@ static const struct {
      FR_REASON_PLACEMENT, "a grid per layer is priced with linear placement"},
     {"cori-knl", "alexnet", "method=grid tp=4096 global_batch=4096", FR_REASON_TOO_WIDE,
      "a layer has fewer output channels than the ranks that should divide them"},
+    {"cori-knl", "alexnet", "method=grid tp=2 domain=6", FR_REASON_DOMAIN,
+     "domain = 6, the model begins with 5 convolutions"},
+    {"cori-knl", "resnet-50", "method=grid tp=2 domain=3", FR_REASON_DOMAIN,
+     "domain = 3 ends inside a residual block, which is divided as a whole"},
+    {"cori-knl", "resnet-50", "method=grid tp=8 domain=53", FR_REASON_DOMAIN,
+     "domain = 53: 8 ranks leave one of them no row of a layer's image, or fewer rows than its "
+     "neighbour reads"},
     {"lassen", "attention-branches", "method=subgraph tp=5", FR_REASON_BRANCHES,
      "5 ways must divide the branches (heads), and the micro-batch, whose samples the common "
      "layers share"},
@@ -169,6 +179,25 @@ static const struct {
      FR_REASON_COMPRESSION,
      "compression.gradient codes whole matrices once an iteration; zero 2 and 3 scatter their "
      "gradients after every micro-batch: use zero 0 or 1 (zero = 2, pp = 2)"},
+    {"dgx-h100", "llama-3-8b", "tp=2 global_batch=4 recompute=save_qkv method=phantom ghost=4",
+     FR_REASON_RECOMPUTE,
+     "recompute save_qkv is priced for method tensor: what method phantom would keep nobody "
+     "has "
+     "said"},
+    {"dgx-h100", "llama-3-8b", "method=grid tp=2 layer_tp=[2,2] model.layers=1",
+     FR_REASON_LAYER_TP,
+     "layer_tp has 2 entries, the model 3 groups: attention, MLP, embedding and logits"},
+    {"dgx-a100", "gpt-2", "offload=activations", FR_REASON_HOST,
+     "offload needs the rate of a device's link to the host's memory: give it with --set "
+     "cluster.device.host_link=\"25 GB/s\""},
+    {"dgx-a100", "gpt-2", "offload=all cluster.device.host_link=1GB/s", FR_REASON_HOST,
+     "offload needs the rate at which a device's share of the host takes the optimiser's step: "
+     "give it with --set cluster.device.host_bandwidth=\"30 GB/s\""},
+    {"dgx-a100", "gpt-2", HOST " offload=optimizer cluster.device.host_memory=1GB",
+     FR_REASON_MEMORY,
+     "what is offloaded needs 1.992 GB, a device's share of the host's memory is 1.000 GB"},
+    {"dgx-a100", "gpt-2", HOST " offload=optimizer pass=forward", FR_REASON_IDLE_KEY,
+     "offload would have no effect: it needs a backward pass (\"pass\": \"both\")"},
 };
 
 /* Words of `sets` are parted by blanks, passes of an order by underscores. */
@@ -378,7 +407,7 @@ static void each_says_something(void **state) {
         struct fr_text text = {0};
         if (!(widths & FR_BECAUSE(i))) fr_report_reason(&job, &out, i, &text);
         FR_TRUE(widths & FR_BECAUSE(i) || *fr_text_get(&text),
-                "reason `%s` has no sentence in models/outcome/reason/sentences.h",
+                "reason `%s` has no sentence in answer/outcome/sentences.h",
                 fr_reason_names[i]);
         fr_text_free(&text);
     }

@@ -1,9 +1,9 @@
 /** @file
  *  Facts of an outcome that are no number or word: each writes its key, where there is something to say. */
-#ifndef FR_MODELS_OUTCOME_FACTS_REPORT_PUT_H
-#define FR_MODELS_OUTCOME_FACTS_REPORT_PUT_H
+#ifndef FR_ANSWER_OUTCOME_REPORT_PUT_H
+#define FR_ANSWER_OUTCOME_REPORT_PUT_H
 
-#include "models/outcome/facts/outcome_fact.h"
+#include "answer/outcome/outcome_fact.h"
 
 typedef void fr_report_put(const struct fr_outcome_view *v, struct fr_json_writer *w);
 

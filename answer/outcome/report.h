@@ -1,8 +1,8 @@
 /** @file
  *  Outcomes in words: JSON (schema "forerun/outcome/1"), CSV, and the sentence behind each reason.  A number without
  *  a value is null in JSON and empty in CSV. */
-#ifndef FR_MODELS_OUTCOME_REPORT_H
-#define FR_MODELS_OUTCOME_REPORT_H
+#ifndef FR_ANSWER_OUTCOME_REPORT_H
+#define FR_ANSWER_OUTCOME_REPORT_H
 
 #include "models/outcome/cost.h"
 #include "models/plan/key.h"
@@ -32,10 +32,6 @@ const char *fr_report_outcome_row(const struct fr_outcome *out, fr_plan_key_set 
 void fr_report_csv_header(struct fr_text *text, const struct fr_job *job);
 void fr_report_csv_row(struct fr_text *text, const struct fr_job *job,
                        const struct fr_outcome *out);
-
-/** "tensor tp 8 x dp 1", "phantom tp 8 x dp 1, k 16": a plan in one line, FR_PLAN_LINE at most.
- *  @return @p out. */
-const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t capacity);
 
 /** Name of what bit @p bit of extrapolated stands for: "gemm" or "collectives.all_gather". */
 const char *fr_report_extrapolated_name(int bit);

@@ -1,18 +1,18 @@
-#include "models/outcome/facts/report_put.h"
+#include "answer/outcome/report_put.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "base/alloc.h"
 #include "base/text/version.h"
 #include "models/job/assume.h"
 #include "models/job/runtime.h"
 #include "models/outcome/clocks.h"
-#include "models/outcome/facts/units.h"
 #include "models/outcome/moments.h"
-#include "models/outcome/report.h"
+#include "models/outcome/units.h"
 #include "models/plan/key.h"
 #include "models/price/lines.h"
 #include "models/price/pipeline.h"

@@ -1,12 +1,12 @@
 /* An outcome in JSON and CSV: every number of the struct stands under its own name, whatever it is. */
 #include <stdlib.h>
 
+#include "answer/outcome/report.h"
 #include "base/json.h"
 #include "base/text/version.h"
 #include "models/job/calibration.h"
-#include "models/outcome/facts/units.h"
 #include "models/outcome/fits/fits.h"
-#include "models/outcome/report.h"
+#include "models/outcome/units.h"
 #include "models/price/pipeline.h"
 #include "tests/job.h"
 
@@ -238,7 +238,7 @@ static void a_line_says_what_was_varied(void **state) {
     fr_test_job("dgx-h100", "gpt-8.3b", (const char *const[]){"dp=4", NULL}, &job);
     fr_cost(&job, &job.plan, &out);
     snprintf(want, sizeof want, "%s, model.sequence 4096, cluster.levels.1.bandwidth 25 GB/s",
-             fr_report_plan_line(&out.plan, plan, sizeof plan));
+             fr_plan_line(&out.plan, 0, plan, sizeof plan));
     struct fr_job of = job;
     of.varied = varied, of.n_varied = 2;
     out.job = &of;

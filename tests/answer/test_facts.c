@@ -1,9 +1,9 @@
 /* Values made from the rows of facts say the same as the rows. */
 #include <stdlib.h>
 
+#include "answer/outcome/outcome_fact.h"
+#include "answer/outcome/report.h"
 #include "base/json/interval.h"
-#include "models/outcome/facts/outcome_fact.h"
-#include "models/outcome/report.h"
 #include "tests/job.h"
 
 /* Names carry the unit of their kind, and every fact is explained. */

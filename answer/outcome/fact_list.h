@@ -7,7 +7,7 @@
  *  FR_FACT_ENDS(word, "object")            here stand the intervals of what the object holds
  *
  *  Rows stand in the order of the document; a dot stands for an object around what follows, whose rows are side by
- *  side.  The unit is the name's.  `v` is the view of an outcome (models/outcome/facts/outcome_fact.h); a number that is not
+ *  side.  The unit is the name's.  `v` is the view of an outcome (answer/outcome/outcome_fact.h); a number that is not
  *  known is NAN.  presence: ALWAYS, or WHERE(condition) for a key that is absent otherwise.  The sentence is what
  *  docs/reference/outputs.md and docs/schemas/outcome.json say.  shown, as many as apply, in JSON always:
  *
