@@ -133,7 +133,7 @@ static void pipelines(void **state) {
     HOLDS("a100-hdr", "gpt-2.5b", false, BASE, "overlap=gradient", "schedule=zero-bubble");
 }
 
-/* Of all ranks, with lanes beside the passes; their memory over time is not drawn. */
+/* All ranks, with lanes beside the passes; their memory over time is not drawn. */
 static void ranks(void **state) {
     (void)state;
     HOLDS("dgx-a100", "transformer-base", true, "tp=2", "pp=2", "dp=2", "global_batch=8",
