@@ -12,8 +12,8 @@
 #include "models/outcome/resolve.h"
 #include "models/price/offload.h"
 #include "models/price/rank_map.h"
-#include "sim/exposed.h"
 #include "sim/layers.h"
+#include "sim/ranks/exposed.h"
 #include "sim/ranks/lay_out.h"
 
 struct timed { /* what a run with some things switched off needs */

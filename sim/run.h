@@ -5,9 +5,9 @@
 
 #include "models/outcome/outcome.h"
 #include "models/outcome/timeline.h"
-#include "sim/conflicts.h"
 #include "sim/engine.h"
 #include "sim/network.h"
+#include "sim/ranks/conflicts.h"
 #include "sim/record.h"
 
 struct fr_simulation {
