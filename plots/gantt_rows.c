@@ -6,20 +6,26 @@
 
 #include "base/alloc.h"
 
+static int32_t apart_of(const struct fr_timeline *t) {
+    return t->ranks_apart > 1 ? t->ranks_apart : 1;
+}
+
 /* First rank of the pipeline in which something ends last. */
 static int32_t last_pipeline(const struct fr_timeline *t) {
     int32_t rank = 0;
     double end_s = -1;
     for (int64_t i = 0; i < t->count; i++)
         if (t->spans[i].end_s > end_s) end_s = t->spans[i].end_s, rank = t->spans[i].rank;
-    return rank - rank % t->n_stages;
+    return rank - fr_timeline_stage(t, rank) * apart_of(t);
 }
 
 static void choose(const struct fr_timeline *t, struct fr_gantt_rows *rows) {
-    int32_t first = 0, of = t->n_ranks;
+    int32_t first = 0, of = t->n_ranks, apart = 1;
     if (t->n_ranks > FR_GANTT_ROWS_MAX && t->n_stages < t->n_ranks) {
         first = last_pipeline(t);
-        of = t->n_stages < t->n_ranks - first ? t->n_stages : t->n_ranks - first;
+        apart = apart_of(t);
+        of = (t->n_ranks - first + apart - 1) / apart;
+        if (t->n_stages < of) of = t->n_stages;
         fr_text_addf(&rows->omitted,
                      "Of %" PRId32 " ranks those of one pipeline, from rank %" PRId32
                      " on, which ends last.  ",
@@ -32,8 +38,9 @@ static void choose(const struct fr_timeline *t, struct fr_gantt_rows *rows) {
                      step);
     rows->ranks_per_row = step;
     for (int32_t r = 0; r < t->n_ranks; r++) rows->row_of[r] = -1;
-    for (int32_t r = first; r < first + of; r++) {
-        if ((r - first) % step == 0) rows->rank[rows->n++] = r;
+    for (int32_t k = 0; k < of; k++) {
+        int32_t r = first + k * apart;
+        if (k % step == 0) rows->rank[rows->n++] = r;
         rows->row_of[r] = rows->n - 1;
     }
 }
@@ -52,8 +59,11 @@ static void measure(const struct fr_timeline *t, struct fr_gantt_rows *rows) {
     }
     for (int i = 0; i < rows->n; i++) {
         int32_t n = 0;
-        for (int32_t r = rows->rank[i]; r < t->n_ranks && rows->row_of[r] == i; r++, n++)
+        for (int32_t r = rows->rank[i]; r < t->n_ranks; r++) {
+            if (rows->row_of[r] != i) continue;
             rows->row_not_computing[i] += rows->not_computing[r];
+            n++;
+        }
         rows->row_not_computing[i] /= n;
     }
 }

@@ -61,6 +61,8 @@ static fr_status read_events(const struct fr_json *events, struct fr_timeline *t
         FR_TRY(read_slice(&event, span, &stage, err));
         if (span->rank >= t->n_ranks) t->n_ranks = span->rank + 1;
         if (stage >= t->n_stages) t->n_stages = stage + 1;
+        if (stage == 1 && (t->ranks_apart == 0 || span->rank < t->ranks_apart))
+            t->ranks_apart = span->rank; /* the first rank of stage 1 */
         t->makespan_s = fmax(t->makespan_s, span->end_s);
         computes = computes || span->stream == FR_STREAM_COMPUTE;
         t->count++;

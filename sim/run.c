@@ -12,8 +12,8 @@
 #include "models/outcome/resolve.h"
 #include "models/price/offload.h"
 #include "models/price/rank_map.h"
-#include "sim/exposed.h"
 #include "sim/layers.h"
+#include "sim/ranks/exposed.h"
 #include "sim/ranks/lay_out.h"
 
 struct timed { /* what a run with some things switched off needs */
@@ -294,6 +294,10 @@ static fr_status keep(const struct fr_job *job, struct timed *t,
     FR_TRY(fr_record_timeline(t->program, t->price, t->start_s, t->end_s, full.makespan_s,
                               t->blocking, &s->timeline, err));
     if (t->serial) s->timeline.n_stages = 1;
+    if (t->mesh && !t->whole) {
+        s->timeline.n_stages = (int32_t)t->mesh->size[FR_MESH_PP];
+        s->timeline.ranks_apart = (int32_t)fr_mesh_stride(t->mesh, FR_MESH_PP);
+    }
     return FR_OK;
 }
 

@@ -5,9 +5,9 @@
 
 #include "models/outcome/outcome.h"
 #include "models/outcome/timeline.h"
-#include "sim/conflicts.h"
 #include "sim/engine.h"
 #include "sim/network.h"
+#include "sim/ranks/conflicts.h"
 #include "sim/record.h"
 
 struct fr_simulation {
@@ -37,8 +37,7 @@ struct fr_simulate_options {
 /** Simulate @p plan of @p job.
  *  @param options  NULL: a network as the closed form has it, no timeline
  *  @return FR_OK (also when the plan is infeasible: see outcome.reasons); FR_ERR_UNSUPPORTED for
- *          what the program cannot show (a grid per layer; message by message a fitted collective, sub-graphs in a pipeline,
- *          too many tasks); FR_ERR_INPUT for a deadlock; FR_ERR_NOMEM.
+ *          what the program cannot show (a grid per layer; message by message a fitted collective, too many tasks); FR_ERR_INPUT for a deadlock; FR_ERR_NOMEM.
  *  Free with fr_simulation_free, also on error. */
 fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *plan,
                       const struct fr_simulate_options *options,

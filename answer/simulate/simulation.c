@@ -12,12 +12,19 @@
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
+/* Say which rank it is, where all were played, and its stage. */
+static void add_rank(struct fr_json_writer *w, const struct fr_simulation *s, int32_t rank) {
+    bool all = s->conflicts.played;
+    if (all) fr_json_add_integer(w, "rank", rank);
+    fr_json_add_integer(w, "stage", all ? fr_timeline_stage(&s->timeline, rank) : rank);
+}
+
 static void stages_json(struct fr_json_writer *w, const struct fr_simulation *s) {
     fr_json_add_array(w, "stages");
     for (int32_t i = 0; i < s->n_stages; i++) {
         const struct fr_stage_use *use = &s->stages[i];
         fr_json_begin_object(w);
-        fr_json_add_integer(w, "stage", i);
+        add_rank(w, s, i);
         fr_json_add_number(w, "busy_s", use->busy_s);
         fr_json_add_number(w, "communicating_s", use->comm_s);
         fr_json_add_number(w, "blocked_s", use->blocked_s);
@@ -37,7 +44,7 @@ static void critical_json(struct fr_json_writer *w, const struct fr_simulation *
         if (!(fr_span_critical_s(span) > 0)) continue;
         fr_json_begin_object(w);
         fr_json_add_string(w, "task", fr_task_names[span->kind]);
-        fr_json_add_integer(w, "stage", span->rank);
+        add_rank(w, s, span->rank);
         if (span->peer >= 0) fr_json_add_integer(w, "peer", span->peer);
         if (span->micro >= 0) fr_json_add_integer(w, "micro_batch", span->micro);
         if (s->outcome.plan.chunks > 1) fr_json_add_integer(w, "chunk", span->chunk);

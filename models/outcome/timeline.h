@@ -89,11 +89,18 @@ double fr_span_critical_s(const struct fr_span *span);
 
 struct fr_timeline {
     int32_t n_ranks;
-    int32_t n_stages;      /**< rank r runs pipeline stage r % n_stages */
+    int32_t n_stages;      /**< rank r runs pipeline stage r / ranks_apart % n_stages */
     struct fr_span *spans; /**< by start, then in the order scheduled */
     int64_t count;
     double makespan_s;
+    int32_t ranks_apart; /**< from a stage to the next; 0: one */
 };
+
+/** The pipeline stage that rank @p rank runs. */
+static inline int32_t fr_timeline_stage(const struct fr_timeline *timeline, int32_t rank) {
+    int32_t apart = timeline->ranks_apart > 1 ? timeline->ranks_apart : 1;
+    return timeline->n_stages > 0 ? rank / apart % timeline->n_stages : rank;
+}
 
 void fr_timeline_free(struct fr_timeline *timeline);
 

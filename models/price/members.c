@@ -16,8 +16,10 @@ struct fr_members fr_members_along(const struct fr_plan *plan, fr_axis axis) {
     switch (axis) {
     case FR_AXIS_DP:
         return apart(replicas, tp);
-    case FR_AXIS_COMMON:
-        return apart(tp * replicas, 1);
+    case FR_AXIS_COMMON: /* of cSub, the sub-grids that wait do as the first */
+        return (struct fr_members){.n = plan->common_subgrid ? replicas : tp * replicas,
+                                   .apart = 1,
+                                   .replicas_first = plan->method->data_first};
     case FR_AXIS_CP:
         return apart(plan->cp, tp);
     case FR_AXIS_EP:
@@ -59,7 +61,10 @@ struct fr_members fr_members_of_copies(const struct fr_plan *plan, fr_copies kin
     struct fr_members all = fr_members_along(plan, axes[kind]);
     int64_t dividing = fr_plan_dividing(plan, kind);
     if (among == FR_AMONG_DIVIDING) all.n = dividing;
-    if (among == FR_AMONG_ACROSS) all = apart(all.n / dividing, all.apart * dividing);
+    if (among == FR_AMONG_ACROSS) {
+        all.n /= dividing;
+        all.apart *= dividing;
+    }
     return all;
 }
 
@@ -90,8 +95,9 @@ static int64_t end_of(const struct fr_rank_map *s, const struct fr_members *m, i
 static int64_t member_of(const struct fr_rank_map *s, const struct fr_members *m, int32_t i,
                          int64_t k) {
     if (m->ends) return end_of(s, m, k);
-    int64_t g = k / m->n;
-    return rank_of(s, i, g / m->apart * m->apart * m->n + g % m->apart + k % m->n * m->apart);
+    int64_t g = k / m->n, tp = s->mesh.size[FR_MESH_TP], replicas = s->mesh.size[FR_MESH_DP],
+            x = g / m->apart * m->apart * m->n + g % m->apart + k % m->n * m->apart;
+    return rank_of(s, i, m->replicas_first ? x / replicas + x % replicas * tp : x);
 }
 
 struct placed_rank {

@@ -13,7 +13,9 @@
 /** Communicators of n ranks, `apart` ranks apart among those of a stage. */
 struct fr_members {
     int64_t n, apart;
-    bool ends; /**< instead those of first and last stage that hold a tied embedding */
+    bool
+        replicas_first; /**< counted x = r + R / tp t instead, as sub-graphs number their ranks */
+    bool ends;          /**< instead those of first and last stage that hold a tied embedding */
 };
 
 /** Those of an operation's axis. */

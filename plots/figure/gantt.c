@@ -240,7 +240,7 @@ static void add_row_texts(struct fr_picture *p, const struct fr_gantt_chart *c) 
     double right_px = c->plot.left + c->plot.width, gap_px = p->stack.on ? 4 : 10;
     char text[48];
     for (int i = 0; i < c->rows.n; i++) {
-        int32_t rank = c->rows.rank[i], stage = rank % t->n_stages;
+        int32_t rank = c->rows.rank[i], stage = fr_timeline_stage(t, rank);
         double y_px = c->plot.top + (i + c->top[0] + c->height[0] / 2) * c->row_px;
         if (t->n_stages == t->n_ranks)
             snprintf(text, sizeof text, "stage %" PRId32, stage);
@@ -251,7 +251,7 @@ static void add_row_texts(struct fr_picture *p, const struct fr_gantt_chart *c) 
         if (c->rows.ranks_per_row > 1) {
             int32_t last = i + 1 < c->rows.n ? c->rows.rank[i + 1] : rank_end(c);
             snprintf(text, sizeof text, "stages %" PRId32 "-%" PRId32, stage,
-                     (last - 1) % t->n_stages);
+                     fr_timeline_stage(t, last - 1));
         }
         fr_picture_text(p, text, c->plot.left - gap_px, y_px, "right", size, "#000000");
         snprintf(text, sizeof text, "%.1f %%", 100 * c->rows.row_not_computing[i]);

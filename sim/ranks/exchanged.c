@@ -8,7 +8,8 @@ static int32_t *communicators(struct fr_ranks_laying *l, const struct fr_members
                               int32_t stage) {
     for (struct fr_ranks_listed *k = l->listed; k; k = k->next)
         if (k->members.n == m->n && k->members.apart == m->apart &&
-            k->members.ends == m->ends && (m->ends || k->stage == stage))
+            k->members.ends == m->ends && k->members.replicas_first == m->replicas_first &&
+            (m->ends || k->stage == stage))
             return k->rank;
     struct fr_ranks_listed *made = fr_calloc(1, sizeof *made);
     if (!made) return NULL;

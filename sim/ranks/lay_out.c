@@ -300,12 +300,6 @@ static void end(struct fr_ranks_laying *l) {
 }
 
 const char *fr_ranks_refused(const struct fr_plan *plan) {
-    if (plan->method->branches)
-        return "sub-graphs in a pipeline are played by operations; messages need pp=1 and a "
-               "model of layers";
-    if (plan->domain > 0)
-        return "images divided by height in a pipeline are played by operations; messages need "
-               "pp=1";
     return plan->layer_tp && plan->n_layer_tp != FR_GRIDS
                ? "a grid per layer is priced by the closed form only"
                : NULL;

@@ -85,7 +85,8 @@ static void holds(const char *cluster, const char *model, const char *const *set
     assert_int_equal(s->slices, sim.timeline.count);
     assert_int_equal(s->starts, s->finishes);
     FR_NEAR(s->power_W, job.cluster.device.power.busy_W, 1e-9);
-    if (job.workload.transformer.layers) FR_NEAR(s->memory_B, sim.outcome.memory_peak_B, 1e-6);
+    if (job.workload.transformer.layers && !as_messages)
+        FR_NEAR(s->memory_B, sim.outcome.memory_peak_B, 1e-6);
     /* Critical slices follow one another from the beginning to the end. */
     double path_s = 0;
     for (int64_t k = 0; k < sim.timeline.count; k++) {
@@ -132,6 +133,18 @@ static void pipelines(void **state) {
     HOLDS("a100-hdr", "gpt-2.5b", false, BASE, "overlap=gradient", "schedule=zero-bubble");
 }
 
+/* All ranks, with lanes beside the passes; their memory over time is not drawn. */
+static void ranks(void **state) {
+    (void)state;
+    HOLDS("dgx-a100", "transformer-base", true, "tp=2", "pp=2", "dp=2", "global_batch=8",
+          "zero=3", "micro_batch=1", "cluster.collectives={}", "sequence_parallel=true");
+    HOLDS("dgx-a100", "transformer-base", true, "pp=4", "dp=2", "global_batch=8",
+          "overlap=gradient", "micro_batch=1", "cluster.collectives={}", "schedule=zero-bubble",
+          "compression.backward.scope=all");
+    HOLDS("dgx-a100", "gpt-tiny", true, "pp=2", "tp=2", "cp=2", "global_batch=8", "p2p=duplex",
+          "micro_batch=1", "cluster.collectives={}", "recompute=full");
+}
+
 static void layers(void **state) {
     (void)state;
     HOLDS("frontier", "ffn-16384", false, "method=phantom", "ghost=4", "tp=8", "dp=2");
@@ -143,6 +156,7 @@ static void layers(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pipelines), cmocka_unit_test(layers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pipelines), cmocka_unit_test(ranks),
+                                       cmocka_unit_test(layers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

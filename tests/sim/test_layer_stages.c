@@ -43,6 +43,11 @@ static const struct row rows[] = {
     {"resnet-50",
      {"method=grid", "tp=2", "pp=2", "dp=2", "global_batch=16", "micro_batch=4",
       "model.sync_norms=true"}},
+    {"alexnet",
+     {"method=grid", "tp=2", "pp=2", "dp=3", "global_batch=24", "micro_batch=4", "domain=4",
+      "rank_order=tp-dp-pp"}},
+    {"resnet-50",
+     {"method=grid", "tp=4", "pp=2", "global_batch=16", "micro_batch=4", "domain=8"}},
 };
 
 static void load_on(const struct row *row, const char *levels, struct fr_job *job) {

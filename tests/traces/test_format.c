@@ -49,7 +49,7 @@ static void same_timeline_same_bytes(void **state) {
 }
 
 static void nothing_and_too_much(void **state) {
-    struct fr_timeline none = {1, 1, NULL, 0, 0}, long_one = hand;
+    struct fr_timeline none = {1, 1, NULL, 0, 0, 0}, long_one = hand;
     struct fr_error err = {0};
     (void)state;
     long_one.makespan_s = 1e12;

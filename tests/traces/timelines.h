@@ -29,8 +29,8 @@ static struct fr_span hand_spans[] = {
     {6.5e-3, 7e-3, 1e6, 0, -1, 0, -1, -1, FR_STREAM_COLLECTIVE, 0, FR_TASK_GRADIENT, false, 0,
      0, 0.5e-3, 0},
 };
-static const struct fr_timeline hand = {2, 2, hand_spans,
-                                        sizeof hand_spans / sizeof *hand_spans, 7e-3};
+static const struct fr_timeline hand = {
+    2, 2, hand_spans, sizeof hand_spans / sizeof *hand_spans, 7e-3, 0};
 
 /* SplitMix64: Steele, Lea, Flood, OOPSLA 2014. */
 static inline uint64_t draw(uint64_t *state) {
@@ -61,7 +61,7 @@ static inline int by_start(const void *a, const void *b) {
 static inline struct fr_timeline random_timeline(uint64_t seed, struct fr_span *spans) {
     enum { RANKS = 12, LANES = 3 };
     double free_s[RANKS][FR_STREAM_COUNT][LANES] = {{{0}}};
-    struct fr_timeline t = {RANKS, 4, spans, 0, 0};
+    struct fr_timeline t = {RANKS, 4, spans, 0, 0, 0};
     for (int32_t i = 0; t.count + 2 <= RANDOM_SPANS_MAX; i++) {
         int32_t rank = below(&seed, RANKS), to = (rank + 1 + below(&seed, 11)) % RANKS;
         bool message = below(&seed, 2) == 0;

@@ -46,10 +46,6 @@ _Static_assert(FR_TASK_COUNT == 20, "a new task needs its name above");
 
 enum { LINE_MAX_B = 512 }; /* all that is in an event is ours and short */
 
-static int32_t stage_of(const struct fr_timeline *t, int32_t rank) {
-    return t->n_stages > 0 ? rank % t->n_stages : rank;
-}
-
 static void add_event(struct fr_text *out, const char *line) {
     fr_text_add(out, ",\n", 2);
     fr_text_add(out, line, strlen(line));
@@ -80,7 +76,7 @@ static void add_metadata(const struct fr_order *order, struct fr_text *out) {
                      ",\"args\":{\"name\":\"rank %" PRId32 " (stage %" PRId32 ")\"}},\n"
                      "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%" PRId32
                      ",\"args\":{\"sort_index\":%" PRId32 "}}",
-                     r > 0 ? "," : "", r, r, stage_of(t, r), r, r);
+                     r > 0 ? "," : "", r, r, fr_timeline_stage(t, r), r, r);
         for (int s = 0; s < FR_STREAM_COUNT; s++)
             for (int lane = 0; lane < fr_order_lanes(order, r, s); lane++)
                 name_thread(r, s, lane, out);
@@ -108,7 +104,7 @@ static void add_slice(const struct fr_timeline *t, const struct fr_span *span,
              tasks[span->kind].name, numbered ? " " : "", numbered ? micro : "",
              fr_task_names[span->kind], US_OF(start_ns), US_OF(dur_ns), span->rank,
              thread_of(span->stream, span->lane), numbered ? micro : "null",
-             stage_of(t, span->rank), span->chunk,
+             fr_timeline_stage(t, span->rank), span->chunk,
              fr_number_write(span->size_B, size, sizeof size), number_or_null(span->peer, peer),
              span->critical ? "true" : "false",
              fr_number_write(span->communicating_s, with_others, sizeof with_others));

@@ -17,9 +17,8 @@ static void add_span(const struct fr_timeline *t, const struct fr_span *span,
     char line[320], micro[16], peer[16], start[32], end[32], size[32], with_others[32];
     int length = snprintf(
         line, sizeof line, "%" PRId32 ",%" PRId32 ",%s,%s,%s,%" PRId32 ",%s,%s,%s,%s,%d,%s\r\n",
-        span->rank, t->n_stages > 0 ? span->rank % t->n_stages : span->rank,
-        fr_stream_names[span->stream], fr_task_names[span->kind],
-        number_or_empty(span->micro, micro), span->chunk,
+        span->rank, fr_timeline_stage(t, span->rank), fr_stream_names[span->stream],
+        fr_task_names[span->kind], number_or_empty(span->micro, micro), span->chunk,
         fr_number_write(span->start_s, start, sizeof start),
         fr_number_write(span->end_s, end, sizeof end),
         fr_number_write(span->size_B, size, sizeof size), number_or_empty(span->peer, peer),

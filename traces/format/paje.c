@@ -115,7 +115,7 @@ static void create_containers(const struct fr_order *order, struct fr_text *out)
         fr_text_addf(out,
                      "%d 0.000000000 R%" PRId32 " RANK 0 \"rank %" PRId32 " (stage %" PRId32
                      ")\"\n",
-                     CREATE_CONTAINER, r, r, t->n_stages > 0 ? r % t->n_stages : r);
+                     CREATE_CONTAINER, r, r, fr_timeline_stage(t, r));
         for (int s = 0; s < FR_STREAM_COUNT; s++)
             for (int lane = 0; lane < fr_order_lanes(order, r, s); lane++)
                 fr_text_addf(out, "%d 0.000000000 " LANE " STREAM R%" PRId32 " \"%s\"\n",

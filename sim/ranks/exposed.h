@@ -3,8 +3,8 @@
  *
  *  Played as operations, collectives have times of their own (sim/record.h).  As messages they have not: a rank is in one as
  *  long as a message of it comes or goes, and that counts where the rank does no work beside it. */
-#ifndef FR_SIM_EXPOSED_H
-#define FR_SIM_EXPOSED_H
+#ifndef FR_SIM_RANKS_EXPOSED_H
+#define FR_SIM_RANKS_EXPOSED_H
 
 #include "sim/engine.h"
 #include "sim/record.h"

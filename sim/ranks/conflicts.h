@@ -5,8 +5,8 @@
  *  stages, replicas and axes meet, and messages between stages meet them (Gholami et al. 2017 name such conflicts as a
  *  limit of their model).  Two numbers say what that does: the iteration with each message alone, and how much longer the
  *  messages of each part took than alone. */
-#ifndef FR_SIM_CONFLICTS_H
-#define FR_SIM_CONFLICTS_H
+#ifndef FR_SIM_RANKS_CONFLICTS_H
+#define FR_SIM_RANKS_CONFLICTS_H
 
 #include "sim/network.h"
 #include "sim/price.h"

@@ -1,4 +1,4 @@
-#include "sim/exposed.h"
+#include "sim/ranks/exposed.h"
 
 #include <math.h>
 #include <stdlib.h>

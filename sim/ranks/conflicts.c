@@ -1,4 +1,4 @@
-#include "sim/conflicts.h"
+#include "sim/ranks/conflicts.h"
 
 #include "sim/record.h"
 
