@@ -247,6 +247,13 @@ static const struct composition compositions[] = {
      "\"p2p\": "
      "\"duplex\", \"bucket\": \"2 KB\"}",
      NULL},
+    /* modules made again */
+    {4, true, "{\"tp\": 2, \"dp\": 2, \"micro_batch\": 2, \"recompute\": \"mlp\"}",
+     "{\"tp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {8, false,
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"recompute\": "
+     "\"core_attn+layernorm+mlp\", \"sequence_parallel\": true, \"schedule\": \"zero-bubble\"}",
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
     /* chunks of unequal layers; more than there are layers, where both ends stand as layers */
     {4, false,
      "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 3}",

@@ -59,9 +59,15 @@ static fr_status check_recomputed(const struct fr_real_case *run, struct fr_erro
     char word[FR_RECOMPUTE_TEXT];
     if (plan->recompute && !run->workload->transformer.layers)
         return fr_fail(err, FR_ERR_INPUT, NULL, "only transformers recompute here");
-    if (fr_recompute_saves(plan->recompute) || fr_recomputes_modules(plan->recompute))
+    const fr_recompute modules =
+        FR_RECOMPUTE_CORE_ATTN | FR_RECOMPUTE_LAYERNORM | FR_RECOMPUTE_MLP;
+    bool known = plan->recompute == FR_RECOMPUTE_FULL || !(plan->recompute & ~modules);
+    if (!known)
         return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "recompute %s is not run here; selective and full are",
+                       "recompute %s is not run here; full, selective, layernorm and mlp are",
+                       fr_recompute_text(plan->recompute, word, sizeof word));
+    if (fr_recomputes_modules(plan->recompute) && !plan->method->megatron)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "recompute %s is run with method tensor",
                        fr_recompute_text(plan->recompute, word, sizeof word));
     return FR_OK;
 }

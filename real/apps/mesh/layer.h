@@ -137,6 +137,8 @@ struct fr_sublayer_pass {
 fr_status fr_sublayer_forward(const struct fr_sublayer_pass *p, const void *x, void *y);
 /** Attention once more, to where the forward pass put what it made. */
 fr_status fr_sublayer_attend(const struct fr_sublayer_pass *p);
+/** The norm of method tensor once more. */
+void fr_sublayer_norm(const struct fr_sublayer_pass *p, const void *x);
 /** dx := from dy, which stays; gradients of norms and of the MLP's first bias are added to p->g. */
 fr_status fr_sublayer_input(const struct fr_sublayer_pass *p, const void *x, const void *dy,
                             void *dx);

@@ -197,6 +197,12 @@ static fr_status enter(const struct fr_sublayer_pass *p, const void *x, const vo
     return fr_parts_gather(real, &parts, normed, p->scratch.packed, p->scratch.whole);
 }
 
+void fr_sublayer_norm(const struct fr_sublayer_pass *p, const void *x) {
+    const struct fr_sublayer *s = &p->s;
+    FR_COMPUTE(p->real, p->real->k->norm(s->h, s->n, x, p->w.gain, p->w.bias, p->saved.mean,
+                                         p->saved.inverse, p->saved.a));
+}
+
 static fr_status widen(const struct fr_sublayer_pass *p, const void *in) {
     const struct fr_sublayer *s = &p->s;
     void *u = own(p, s->wide, p->saved.made);

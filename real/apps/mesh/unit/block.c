@@ -2,7 +2,7 @@
  * pass keeps, what is made again, and what waits for the weights' gradients.
  *
  * Recomputed: `selective` the attention's core, whose softmax is not kept; `full` all of it, collectives
- * too, from the input alone.  Where weights' gradients come later what they need is kept from the
+ * too, from the input alone; of method tensor norms and MLPs, which this program keeps all the same.  Where weights' gradients come later what they need is kept from the
  * backward pass to then.
  *
  * Beside the stream x the layers of a decoder pass on e, what the encoder made: h x T of each, below each other.
@@ -92,6 +92,9 @@ static int64_t partial(const struct fr_unit *u, int part) {
 
 static fr_recompute again(const struct fr_unit *u) { return u->run->plan->recompute; }
 
+/* Is attention's softmax made again? */
+static bool makes_softmax(const struct fr_unit *u) { return fr_recomputes_core(again(u)); }
+
 /* Is nothing kept but the input? */
 static bool keeps_input(const struct fr_unit *u) {
     return again(u) == FR_RECOMPUTE_FULL && !u->splits;
@@ -150,8 +153,8 @@ static void parts_of(const struct fr_unit *u, int64_t n[PARTS]) {
     n[ENCODED] = u->crosses ? stream_values(u) : 0;
     n[DEFERRED] = deferred_of(u);
     n[SAVED] = keeps_input(u) ? saved_of(u, false) : 0;
-    n[SOFTMAX] = again(u) != FR_RECOMPUTE_NONE ? saved_of(u, true) - saved_of(u, false) : 0;
-    n[OUTPUT] = again(u) == FR_RECOMPUTE_FULL ? fr_unit_leaves(u) : 0;
+    n[SOFTMAX] = makes_softmax(u) ? saved_of(u, true) - saved_of(u, false) : 0;
+    n[OUTPUT] = again(u) & (FR_RECOMPUTE_FULL | FR_RECOMPUTE_MLP) ? fr_unit_leaves(u) : 0;
     n[MOVED] = n[GATHERED] = most_moved(u);
     n[BEHIND] = moves_on(u) ? most_moved(u) : 0;
 }
@@ -172,7 +175,7 @@ static void *part_at(const struct fr_real *real, const struct fr_unit *u, int pa
 
 /* Saved data; deferred data, and the gradient of the output, where they must last. */
 static void keeps(const struct fr_unit *u, int64_t n[3]) {
-    n[0] = keeps_input(u) ? 0 : saved_of(u, again(u) == FR_RECOMPUTE_NONE);
+    n[0] = keeps_input(u) ? 0 : saved_of(u, !makes_softmax(u));
     n[1] = u->splits ? deferred_of(u) : 0;
     n[2] = !u->splits ? 0 : moves_on(u) ? most_moved(u) : fr_unit_leaves(u);
 }
@@ -188,7 +191,7 @@ static int open_passes(struct fr_real *real, const struct fr_unit *u,
                        const struct fr_unit_saved *stored,
                        struct fr_sublayer_pass pass[FR_SUBLAYERS]) {
     int kind[FR_SUBLAYERS], n = fr_sublayers_of(u, kind);
-    bool all = again(u) == FR_RECOMPUTE_NONE;
+    bool all = !makes_softmax(u);
     void *saved = keeps_input(u) ? part_at(real, u, SAVED) : stored->own[0],
          *deferred = stored->more, *softmax = all ? NULL : part_at(real, u, SOFTMAX);
     struct fr_sublayer_weights w[FR_SUBLAYERS], g[FR_SUBLAYERS];
@@ -259,8 +262,14 @@ static fr_status recompute(struct fr_real *real, struct fr_unit *u,
                            int n) {
     if (again(u) == FR_RECOMPUTE_FULL)
         return forward(real, u, stored, part_at(real, u, OUTPUT));
-    for (int i = 0; again(u) == FR_RECOMPUTE_SELECTIVE && i < n; i++)
-        FR_TRY(fr_sublayer_attend(&pass[i]));
+    for (int i = 0; i < n; i++) {
+        const void *x = i ? pass[i].saved.x : stored->x;
+        bool mlp = pass[i].s.kind == FR_SUBLAYER_MLP;
+        if (again(u) & FR_RECOMPUTE_LAYERNORM) fr_sublayer_norm(&pass[i], x);
+        if (makes_softmax(u)) FR_TRY(fr_sublayer_attend(&pass[i]));
+        if (mlp && again(u) & FR_RECOMPUTE_MLP)
+            FR_TRY(fr_sublayer_forward(&pass[i], x, part_at(real, u, OUTPUT)));
+    }
     return FR_OK;
 }
 
