@@ -94,7 +94,8 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
                  fr_result_label(results, first, label, sizeof label), first->break_even);
     fr_text_addf(&p->note, "Marks: a lossy plan costs as much as the exact one.  ");
     if (lines->left_out)
-        fr_text_addf(&p->note, "%d more plans are not drawn.  ", lines->left_out);
+        fr_text_addf(&p->note, "%d more plan%s not drawn.  ", lines->left_out,
+                     lines->left_out == 1 ? " is" : "s are");
     fr_results_footer(results, p, results->ranked != FR_RANKED_TIME);
 }
 
