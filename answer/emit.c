@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "base/script/script.h"
 #include "base/text/version.h"
 #include "base/units.h"
 #include "models/job/runtime.h"
-#include "models/outcome/report.h"
 #include "models/price/rank_map.h"
 #include "search/stage_layers.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "answer/outcome/report.h"
 #include "app/commit.h"
 #include "app/help.h"
 #include "app/inputs/of_samples.h"
@@ -21,7 +22,6 @@
 #include "base/text/meant.h"
 #include "base/text/version.h"
 #include "models/job/preset.h"
-#include "models/outcome/report.h"
 
 #define FR_VERB(name) extern const struct fr_verb fr_verb_##name;
 #include "app/verb_list.h"

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/predict/predict.h"
 #include "app/inputs/schema_keys.h"
 #include "app/verb.h"
@@ -13,7 +14,6 @@
 #include "models/job/own.h"
 #include "models/job/preset.h"
 #include "models/network/collective.h"
-#include "models/outcome/report.h"
 #include "models/plan/key.h"
 #include "search/search.h"
 #include "sim/network.h"

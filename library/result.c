@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "answer/outcome/outcome_fact.h"
+#include "answer/outcome/report.h"
 #include "base/json.h"
 #include "models/job/job.h"
-#include "models/outcome/facts/outcome_fact.h"
-#include "models/outcome/report.h"
 
 forerun_result *fr_result_new(void) { return fr_calloc(1, sizeof(forerun_result)); }
 

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "answer/outcome/report.h"
 #include "library/job.h"
 #include "library/options.h"
 #include "library/result.h"
-#include "models/outcome/report.h"
 
 static fr_status read_options(const forerun_search_options *o, struct fr_search_options *out,
                               struct fr_error *err) {

@@ -161,7 +161,7 @@ static int variant_of(const struct fr_curves *c, int i) {
 
 static const char *colour_of(const struct fr_curves *c, int i) {
     const char *own = fr_picture_colour_of(c->items[i].at[0]->method);
-    return variant_of(c, i) >= 0 && own ? own : fr_picture_colour(i);
+    return own && (c->count == 1 || variant_of(c, i) >= 0) ? own : fr_picture_colour(i);
 }
 
 const char *fr_curve_style(const struct fr_curves *c, int i, char out[64]) {

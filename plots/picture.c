@@ -89,13 +89,14 @@ void fr_picture_text(struct fr_picture *p, const char *text, double x_px, double
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Do the words of @p text that end and begin around its letter @p end stay together: a number and its unit, or a
- * short word before a number, "k 16", "batch 32"? */
+/* Do the words of @p text that end and begin around its letter @p end stay together: a number and its unit, a short
+ * word before a number, "k 16", "forerun 0.2.0", or the sides of an equation, "n = 1024"? */
 static bool stay_together(const char *text, size_t end, size_t blanks) {
-    enum { UNIT = 3, NAME = 5 };
+    enum { UNIT = 3, NAME = 7 };
     const char *next = text + end + blanks;
     size_t before = 0;
     while (before < end && text[end - 1 - before] != ' ') before++;
+    if ((before == 1 && text[end - 1] == '=') || strncmp(next, "= ", 2) == 0) return true;
     if (before > 0 && is_digit(text[end - 1])) return strcspn(next, " ") <= UNIT;
     return before <= NAME && is_digit(*next);
 }
@@ -173,12 +174,33 @@ static void place_stack(struct fr_picture *p) {
     fr_text_free(&title), fr_text_free(&note);
 }
 
+/* A long title is smaller, so that it is cut only where it would be too small to read. */
+static int title_size(const struct fr_picture *p, const char *title) {
+    enum { LARGE = 15, SMALL = 10, MARGIN_PX = 40 };
+    int size = LARGE;
+    while (size > SMALL && fr_picture_text_px(title, size) > p->width_px - MARGIN_PX) size--;
+    return size;
+}
+
+/* Note and footer take as many lines as they need, and the picture grows with them. */
 static void place_frame(struct fr_picture *p) {
+    enum { NOTE_SIZE = 10, NOTE_STEP_PX = 14, MARGIN_PX = 20 };
     const char *title = p->o && p->o->title ? p->o->title : fr_text_get(&p->title);
+    struct fr_text note = {0}, footer = {0};
+    const double width_px = p->width_px - 2.0 * MARGIN_PX;
+    const int notes = fr_picture_wrap(fr_text_get(&p->note), NOTE_SIZE, width_px, &note),
+              footers = fr_picture_wrap(fr_text_get(&p->footer), NOTE_SIZE, width_px, &footer);
+    const int footer_px = footers > 1 ? (footers - 1) * NOTE_STEP_PX : 0,
+              both_px = footer_px + (notes > 1 ? (notes - 1) * NOTE_STEP_PX : 0);
+    p->height_px += both_px;
     if (p->title.length && !(p->o && p->o->no_title))
-        fr_picture_text(p, title, 20, 22, "left", 15, "#000000");
-    fr_picture_text(p, fr_text_get(&p->note), 20, p->height_px - 34, "left", 10, "#555555");
-    fr_picture_text(p, fr_text_get(&p->footer), 20, p->height_px - 16, "left", 10, "#555555");
+        fr_picture_text(p, title, MARGIN_PX, 22, "left", title_size(p, title), "#000000");
+    fr_picture_lines(p, fr_text_get(&note), MARGIN_PX, p->height_px - 34 - both_px,
+                     NOTE_STEP_PX, NOTE_SIZE, "#555555");
+    fr_picture_lines(p, fr_text_get(&footer), MARGIN_PX, p->height_px - 16 - footer_px,
+                     NOTE_STEP_PX, NOTE_SIZE, "#555555");
+    p->script.failed = p->script.failed || note.failed || footer.failed;
+    fr_text_free(&note), fr_text_free(&footer);
 }
 
 /* The labels of a narrow panel's axes are small. */
@@ -290,6 +312,14 @@ void fr_picture_curve(struct fr_picture *p, int block, const char *title, const 
     fr_text_addf(&p->script, "title ");
     fr_gnuplot_quote(&p->script, fr_text_get(&cut));
     fr_text_free(&cut);
+}
+
+void fr_picture_guide(struct fr_picture *p, double from_x, double from_y, double to_x,
+                      double to_y) {
+    int block = fr_picture_block(p);
+    FR_ROW(p, from_x, from_y);
+    FR_ROW(p, to_x, to_y);
+    fr_picture_curve(p, block, NULL, "using 1:2 with lines lc rgb '#888888' lw 1 dt 2");
 }
 
 void fr_picture_plotted(struct fr_picture *p) {

@@ -86,6 +86,10 @@ __attribute__((format(printf, 4, 5)))
 #endif
 void fr_picture_curve(struct fr_picture *p, int block, const char *title, const char *how, ...);
 
+/** A grey dashed line from one point to the other. */
+void fr_picture_guide(struct fr_picture *p, double from_x, double from_y, double to_x,
+                      double to_y);
+
 /** End the panel's plot. */
 void fr_picture_plotted(struct fr_picture *p);
 

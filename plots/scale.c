@@ -178,11 +178,11 @@ static void begin_axis(struct fr_picture *p, const char *axis, struct fr_scale r
                  axis, range.low, range.high, axis);
 }
 
-/* Labels of a narrow panel's x axis, "200 ms", stand beside each other. */
+/* Labels of an x axis, "200 ms", stand beside each other; those of a narrow panel are small. */
 static double least_apart(const struct fr_picture *p, const char *axis, struct fr_scale range) {
-    enum { LABEL_PX = 40 };
-    if (*axis != 'x' || !p->stack.on || !(p->placed.width > 0)) return 0;
-    return pow(range.high / range.low, LABEL_PX / p->placed.width);
+    enum { NARROW_PX = 40, LABEL_PX = 56 };
+    if (*axis != 'x' || !(p->placed.width > 0)) return 0;
+    return pow(range.high / range.low, (p->stack.on ? NARROW_PX : LABEL_PX) / p->placed.width);
 }
 
 void fr_scale_axis(struct fr_picture *p, const char *axis, struct fr_scale seen,
@@ -192,6 +192,20 @@ void fr_scale_axis(struct fr_picture *p, const char *axis, struct fr_scale seen,
     ticks.apart = least_apart(p, axis, ticks.range);
     begin_axis(p, axis, ticks.range);
     write_ticks(&ticks, ticks_max);
+    fr_text_addf(&p->script, ")\n");
+}
+
+void fr_scale_plain(struct fr_picture *p, const char *axis, struct fr_scale range) {
+    static const double mantissas[] = {1, 2, 5};
+    const int most = range.high / range.low > 2000 ? 1 : 3;
+    int written = 0;
+    begin_axis(p, axis, range);
+    for (int power = (int)floor(log10(range.low)); pow(10, power) <= range.high; power++)
+        for (int m = 0; m < most; m++) {
+            double at = mantissas[m] * pow(10, power);
+            if (at < range.low || at > range.high || written > 30) continue;
+            fr_text_addf(&p->script, "%s'%g' %g", written++ ? ", " : "", at, at);
+        }
     fr_text_addf(&p->script, ")\n");
 }
 

@@ -25,6 +25,10 @@ struct fr_scale fr_scale_padded(struct fr_scale seen);
 void fr_scale_axis(struct fr_picture *p, const char *axis, struct fr_scale seen,
                    fr_quantity quantity, int ticks_max);
 
+/** Write a logarithmic axis over @p range of numbers without a unit: ticks at 1, 2 and 5 times powers of ten, over more
+ *  than three decades at those alone. */
+void fr_scale_plain(struct fr_picture *p, const char *axis, struct fr_scale range);
+
 /** Write a logarithmic x axis for whole numbers (rank counts, dimensions): a tick at each of
  *  the ascending @p values where they fit, else at powers of two. */
 void fr_scale_counts(struct fr_picture *p, const int64_t *values, int n, int ticks_max);

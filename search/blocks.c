@@ -357,8 +357,9 @@ fr_status fr_blocks_join(const struct fr_blocks *b, struct fr_search_result *res
     FR_TRY(join_counts(b, result, err));
     bool ok = join_cached(b, &best, &front, result);
     result->ranked = best.list;
-    fr_status status = ok ? fr_cached_price(b->job, b->space, b->options, &front, result, err)
-                          : no_memory(err);
+    fr_status status =
+        ok ? fr_cached_price(b->job, b->space, b->options, &front, NULL, result, err)
+           : no_memory(err);
     free(front.items);
     if (status == FR_OK) status = check_lists(b, result, err);
     if (status == FR_OK) status = check_methods(b, result, err);

@@ -118,3 +118,20 @@ bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
     out->job = space->variants ? job : NULL;
     return true;
 }
+
+bool fr_search_evaluate_cached(struct fr_pricer *pricer, const struct fr_job *job,
+                               const struct fr_space *space,
+                               const struct fr_search_options *options, fr_ranking by,
+                               int64_t index, struct fr_outcome *out) {
+    struct fr_plan plan;
+    struct fr_space_cursor at = {.begun = false, .alone = true};
+    if (space->variants) return fr_search_evaluate(job, space, options, by, index, out);
+    if (!fr_search_lay_out(job, space, index, &at, &plan, out)) return false;
+    if (out->reasons) return true;
+    if (fr_plan_chooses(&plan))
+        fr_cost_chosen(job, &plan, out);
+    else
+        fr_cost_cached(pricer, &plan, out);
+    fr_search_add_reasons(job, options, by, out);
+    return true;
+}

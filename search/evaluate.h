@@ -23,4 +23,10 @@ bool fr_search_evaluate_bare(struct fr_pricer *pricer, const struct fr_job *job,
                              const struct fr_search_options *options, fr_ranking by,
                              int64_t index, struct fr_outcome *out);
 
+/** As fr_search_evaluate, where @p pricer shares with it what plans of @p job share. */
+bool fr_search_evaluate_cached(struct fr_pricer *pricer, const struct fr_job *job,
+                               const struct fr_space *space,
+                               const struct fr_search_options *options, fr_ranking by,
+                               int64_t index, struct fr_outcome *out);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/sort.h"
+#include "search/evaluate.h"
 
 double fr_lossiness(const struct fr_outcome *out) {
     return out->lossy_gradient + out->lossy_backward + out->lossy_forward;
@@ -129,13 +130,19 @@ struct pricing {
     const struct fr_space *space;
     const struct fr_search_options *options;
     fr_ranking by;
+    struct fr_pricer *pricer;
 };
+
+static bool evaluate(const struct pricing *x, int64_t index, struct fr_outcome *out) {
+    return fr_search_evaluate_cached(x->pricer, x->job, x->space, x->options, x->by, index,
+                                     out);
+}
 
 /* Price configuration @p index once more: lists hold numbers until it is known which plans stay. */
 static fr_status price(const struct pricing *x, int64_t index, struct fr_found_list *list,
                        struct fr_error *err) {
     struct fr_found found = {.index = index};
-    if (!fr_search_evaluate(x->job, x->space, x->options, x->by, index, &found.outcome))
+    if (!evaluate(x, index, &found.outcome))
         return fr_fail(err, FR_ERR_INPUT, "search", "plan %" PRId64 " is none of this search",
                        index);
     return append(list, &found) ? FR_OK : fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
@@ -163,8 +170,7 @@ static fr_status price_unsure(const struct pricing *x, struct fr_search_result *
     }
     if (any || surest->index < 0) return FR_OK;
     result->surest.index = surest->index;
-    fr_search_evaluate(x->job, x->space, x->options, x->by, surest->index,
-                       &result->surest.outcome);
+    evaluate(x, surest->index, &result->surest.outcome);
     return FR_OK;
 }
 
@@ -172,20 +178,28 @@ static fr_status price_unsure(const struct pricing *x, struct fr_search_result *
 static void price_exact(const struct pricing *x, struct fr_search_result *result) {
     struct fr_found *best = &result->best_exact;
     best->index = result->exact.index;
-    if (best->index >= 0 &&
-        !fr_search_evaluate(x->job, x->space, x->options, x->by, best->index, &best->outcome))
-        best->index = -1;
+    if (best->index >= 0 && !evaluate(x, best->index, &best->outcome)) best->index = -1;
+}
+
+static fr_status price_all(const struct pricing *x, const struct fr_front *front,
+                           struct fr_search_result *result, struct fr_error *err) {
+    for (size_t i = 0; i < result->ranked.count && i < FR_SEARCH_PRICED; i++)
+        FR_TRY(price(x, result->ranked.items[i].index, &result->top, err));
+    for (size_t i = 0; i < front->count; i++)
+        FR_TRY(price(x, front->items[i].index, &result->pareto, err));
+    FR_TRY(price_unsure(x, result, err));
+    price_exact(x, result);
+    return FR_OK;
 }
 
 fr_status fr_cached_price(const struct fr_job *job, const struct fr_space *space,
                           const struct fr_search_options *options, const struct fr_front *front,
-                          struct fr_search_result *result, struct fr_error *err) {
-    const struct pricing x = {job, space, options, result->by};
-    for (size_t i = 0; i < result->ranked.count && i < FR_SEARCH_PRICED; i++)
-        FR_TRY(price(&x, result->ranked.items[i].index, &result->top, err));
-    for (size_t i = 0; i < front->count; i++)
-        FR_TRY(price(&x, front->items[i].index, &result->pareto, err));
-    FR_TRY(price_unsure(&x, result, err));
-    price_exact(&x, result);
-    return FR_OK;
+                          struct fr_pricer *pricer, struct fr_search_result *result,
+                          struct fr_error *err) {
+    struct fr_pricer *own = pricer ? NULL : fr_pricer_make(job);
+    const struct pricing x = {job, space, options, result->by, pricer ? pricer : own};
+    if (!x.pricer) return fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
+    fr_status status = price_all(&x, front, result, err);
+    fr_pricer_free(own);
+    return status;
 }

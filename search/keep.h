@@ -7,6 +7,7 @@
 #ifndef FR_SEARCH_KEEP_H
 #define FR_SEARCH_KEEP_H
 
+#include "models/outcome/bounded.h"
 #include "search/search.h"
 
 /** Compression is lossy: of plans as good, the one that loses less is better. */
@@ -61,9 +62,11 @@ int fr_unsure_band(const struct fr_outcome *out);
 
 /** Append what the plans of @p front, the first of result->ranked, and those of result->unsure that are better than
  *  these and than what is surer, cost to result's lists.
+ *  @param pricer  of @p job, which has priced others of them; or NULL
  *  @return FR_OK; FR_ERR_INPUT for a number that is no plan of the space; FR_ERR_NOMEM. */
 fr_status fr_cached_price(const struct fr_job *job, const struct fr_space *space,
                           const struct fr_search_options *options, const struct fr_front *front,
-                          struct fr_search_result *result, struct fr_error *err);
+                          struct fr_pricer *pricer, struct fr_search_result *result,
+                          struct fr_error *err);
 
 #endif

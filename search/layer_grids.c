@@ -68,6 +68,7 @@ fr_status fr_layer_grids_best(const struct fr_job *job, const struct fr_plan *pl
         for (int g = 0; g < n; g++) {
             struct fr_plan one = *plan;
             one.method = FR_METHOD_WITH(grids);
+            one.domain = 0;
             one.layer_tp = NULL;
             one.placement = fr_placement_default(); /* grids of layers lie in their order */
             one.tp = grid[g];

@@ -6,6 +6,7 @@
 
 #include "models/job/runtime.h"
 #include "models/outcome/cost.h"
+#include "models/work/domain.h"
 #include "models/workload/attention.h"
 #include "models/workload/hybrid.h"
 
@@ -89,6 +90,14 @@ static void tensor_ways(const struct from *f, struct fr_text *values) {
         divisors(values, f->ranks, whole_heads(f->t), f->node);
     else if (f->job->workload.n_layers > 0)
         divisors(values, f->ranks, f->ranks, WAYS_MOST);
+}
+
+/* None, and each place where division by height may end. */
+static void domains(const struct from *f, struct fr_text *values) {
+    const struct fr_workload *model = &f->job->workload;
+    int most = is_kind(f, &fr_kind_cnn) ? fr_domain_most(model) : -1;
+    for (int k = 0; k <= most; k++)
+        if (!fr_domain_cuts(model, k)) add(values, k);
 }
 
 static void stages(const struct from *f, struct fr_text *values) {
@@ -175,6 +184,7 @@ static const struct {
     {FR_PLAN_KEY_cp, context_ways, NULL, NULL, NULL},
     {FR_PLAN_KEY_ep, expert_ways, NULL, NULL, NULL},
     {FR_PLAN_KEY_ghost, ghost_neurons, NULL, NULL, NULL},
+    {FR_PLAN_KEY_domain, domains, NULL, NULL, NULL},
     {FR_PLAN_KEY_rank_order, NULL, exact_nested, "tp-pp-dp,tp-dp-pp", NULL},
     {FR_PLAN_KEY_rank_order, NULL, lossy, "tp-pp-dp", "others without --max-lossy"},
     {FR_PLAN_KEY_schedule, NULL, exact, "1f1b,interleaved,zero-bubble", NULL},

@@ -359,7 +359,8 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     result->exact = c.exact;
     memcpy(result->unsure, c.unsure, sizeof c.unsure);
     fr_front_sort(&c.front);
-    ok = ok && fr_cached_price(job, space, options, &c.front, result, NULL) == FR_OK;
+    struct fr_pricer *pricer = ok && c.desks[0].job == job ? c.desks[0].pricer : NULL;
+    ok = ok && fr_cached_price(job, space, options, &c.front, pricer, result, NULL) == FR_OK;
     free_piece(&c.sample);
     free_desks(&c);
     free(c.pieces);

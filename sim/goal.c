@@ -31,11 +31,12 @@ struct writer {
     int64_t words; /* told between a rank and its work beside */
 };
 
-/* Gradients in buckets go beside the passes. */
+/* Gradients in buckets go beside the passes; and so do waits, of collectives played beside a pass. */
 static bool is_beside(const struct writer *w, int64_t task) {
     const struct fr_program *program = w->work->program;
     const struct fr_task_class *class = &program->classes[program->tasks[task].class_id];
-    return class->kind == FR_TASK_GRADIENT && class->part;
+    bool waits = class->unseen && w->class_s[program->tasks[task].class_id] > 0;
+    return waits || (class->kind == FR_TASK_GRADIENT && class->part);
 }
 
 /* Is a label that of work, and of work beside the passes?  (rank_ops.h's traversal gives the labels) */

@@ -5,28 +5,76 @@
 
 #include "base/alloc.h"
 #include "models/outcome/cost.h"
-#include "sim/layers/program.h"
+#include "models/price/layers.h"
+#include "models/price/members.h"
+#include "sim/ranks/program.h"
 
-enum { RANKS_MAX = 1 << 16 };
+enum { RANKS_MAX = 1 << 16, AXES = 3 };
+
+/* One layer on its ranks. */
+struct placed {
+    struct fr_rank_work work;
+    double codec_s; /* of its gradients */
+    double repeat;
+    struct fr_ranks_reused forward, backward, update;
+};
+
+struct builder {
+    struct fr_ranks_builder ranks;
+    const struct fr_job *job;
+    const struct fr_plan *plan;
+    bool as_messages;
+    struct fr_pricing cost;       /* of operations */
+    int32_t *members[AXES];       /* by axis: ranks, one communicator after another */
+    double sent_B[FR_SENT_COUNT]; /* the closed form's is reported */
+    uint32_t extrapolated;        /* likewise */
+    struct placed *layers;        /* an entry of the model each */
+};
 
 /* ---- layers ----------------------------------------------------------------------------------- */
 
-static void add_collectives(struct fr_layers_builder *b, const struct fr_layers_placed *layer,
-                            fr_pass_kind pass, int32_t micro) {
+/* One operation, or its messages. */
+static void add_collective(struct builder *b, const struct fr_operation *o, int part,
+                           int32_t micro) {
+    const struct fr_group *group = b->cost.group[o->axis];
+    struct fr_class_price price = {.size_B = o->size};
+    if (group->n_ranks <= 1 || o->times <= 0) return;
+    if (b->as_messages) {
+        const struct fr_ranks_collective c = {.op = (fr_op)o->op,
+                                              .group = group,
+                                              .members = b->members[o->axis],
+                                              .n_groups = b->ranks.program->n_ranks /
+                                                          (int32_t)group->n_ranks,
+                                              .size_B = o->size,
+                                              .times = o->times,
+                                              .part = part};
+        fr_ranks_messages(&b->ranks, &c, micro);
+        return;
+    }
+    price.part_s[part] = fr_operation_s(&b->cost, o);
+    fr_task_kind kind = part == FR_PRICE_GRADIENTS ? FR_TASK_GRADIENT : FR_TASK_COLLECTIVE;
+    int32_t class_id = fr_ranks_everywhere(&b->ranks, kind, &price, micro);
+    if (class_id < 0) return;
+    b->ranks.program->classes[class_id].op = o->op;
+    b->ranks.program->classes[class_id].axis = o->axis;
+}
+
+static void add_collectives(struct builder *b, const struct placed *layer, fr_pass_kind pass,
+                            int32_t micro) {
     for (int k = 0; k < layer->work.n_ops; k++) {
         const struct fr_operation *o = &layer->work.op[k];
         if (o->kind == FR_WORK_COLLECTIVE && o->pass == pass)
-            fr_layers_collective(b, o, pass == FR_PASS_ONCE ? FR_PRICE_GRADIENTS : FR_PRICE_TP,
-                                 micro);
+            add_collective(b, o, pass == FR_PASS_ONCE ? FR_PRICE_GRADIENTS : FR_PRICE_TP,
+                           micro);
     }
 }
 
-static double waiting(const struct fr_layers_placed *layer, const struct fr_operation *o) {
+static double waiting(const struct placed *layer, const struct fr_operation *o) {
     return o->common ? layer->work.idle_ranks : 0;
 }
 
-static void add_products(struct fr_layers_builder *b, const struct fr_layers_placed *layer,
-                         fr_pass_kind pass, int32_t micro) {
+static void add_products(struct builder *b, const struct placed *layer, fr_pass_kind pass,
+                         int32_t micro) {
     static const fr_task_kind kinds[] = {[FR_PASS_FORWARD] = FR_TASK_FORWARD,
                                          [FR_PASS_INPUT] = FR_TASK_BACKWARD,
                                          [FR_PASS_WEIGHT] = FR_TASK_WEIGHT};
@@ -35,13 +83,13 @@ static void add_products(struct fr_layers_builder *b, const struct fr_layers_pla
         struct fr_class_price price = {.waiting = waiting(layer, o)};
         if (o->kind != FR_WORK_PRODUCT || o->pass != pass) continue;
         price.part_s[FR_PRICE_ALWAYS] = fr_operation_s(&b->cost, o);
-        fr_layers_everywhere(b, kinds[pass], &price, micro);
+        fr_ranks_everywhere(&b->ranks, kinds[pass], &price, micro);
     }
 }
 
 /* Traffic and kernels of a pass, forward or backward, as one task. */
-static void add_elementwise(struct fr_layers_builder *b, const struct fr_layers_placed *layer,
-                            bool backward, int32_t micro) {
+static void add_elementwise(struct builder *b, const struct placed *layer, bool backward,
+                            int32_t micro) {
     struct fr_class_price price = {0};
     for (int k = 0; k < layer->work.n_ops; k++) {
         const struct fr_operation *o = &layer->work.op[k];
@@ -52,93 +100,76 @@ static void add_elementwise(struct fr_layers_builder *b, const struct fr_layers_
             fr_operation_s(&b->cost, o);
         price.waiting = waiting(layer, o);
     }
-    fr_layers_everywhere(b, FR_TASK_ELEMENTWISE, &price, micro);
+    fr_ranks_everywhere(&b->ranks, FR_TASK_ELEMENTWISE, &price, micro);
 }
 
-static void add_forward(struct fr_layers_builder *b, struct fr_layers_placed *layer,
-                        int32_t micro) {
-    fr_layers_begin(b, &layer->forward);
+static void add_forward(struct builder *b, struct placed *layer, int32_t micro) {
+    fr_ranks_begin(&b->ranks, &layer->forward);
     add_products(b, layer, FR_PASS_FORWARD, micro);
     add_elementwise(b, layer, false, micro);
     add_collectives(b, layer, FR_PASS_FORWARD, micro);
 }
 
-static void add_backward(struct fr_layers_builder *b, struct fr_layers_placed *layer,
-                         int32_t micro) {
-    fr_layers_begin(b, &layer->backward);
+static void add_backward(struct builder *b, struct placed *layer, int32_t micro) {
+    fr_ranks_begin(&b->ranks, &layer->backward);
     add_collectives(b, layer, FR_PASS_INPUT, micro);
     add_products(b, layer, FR_PASS_INPUT, micro);
     add_products(b, layer, FR_PASS_WEIGHT, micro);
     add_elementwise(b, layer, true, micro);
 }
 
-static void add_update(struct fr_layers_builder *b, struct fr_layers_placed *layer) {
+static void add_update(struct builder *b, struct placed *layer) {
     struct fr_class_price price = {.waiting = layer->work.idle_ranks};
-    fr_layers_begin(b, &layer->update);
+    fr_ranks_begin(&b->ranks, &layer->update);
     if (layer->codec_s > 0) {
         struct fr_class_price codec = {.waiting = layer->work.idle_ranks};
         codec.part_s[FR_PRICE_CODEC] = layer->codec_s;
-        fr_layers_everywhere(b, FR_TASK_GRADIENT_CODEC, &codec, -1);
+        fr_ranks_everywhere(&b->ranks, FR_TASK_GRADIENT_CODEC, &codec, -1);
     }
     add_collectives(b, layer, FR_PASS_ONCE, -1);
     price.part_s[FR_PRICE_ALWAYS] =
         fr_update_s(&b->cost, &b->job->workload, layer->work.parameters_rank);
-    fr_layers_everywhere(b, FR_TASK_OPTIMIZER, &price, -1);
+    fr_ranks_everywhere(&b->ranks, FR_TASK_OPTIMIZER, &price, -1);
 }
 
 /* ---- the iteration ---------------------------------------------------------------------------- */
 
-void fr_layers_pass(struct fr_layers_builder *b, struct fr_layers_stage *stage, bool forward,
-                    int32_t micro) {
+static void add_pass(struct builder *b, bool forward, int32_t micro) {
     int n = b->job->workload.n_layers;
     for (int k = 0; k < n; k++) {
-        struct fr_layers_placed *layer = &stage->layers[forward ? k : n - 1 - k];
+        struct placed *layer = &b->layers[forward ? k : n - 1 - k];
         for (double r = 0; r < layer->repeat && forward; r++) add_forward(b, layer, micro);
         for (double r = 0; r < layer->repeat && !forward; r++) add_backward(b, layer, micro);
     }
 }
 
-void fr_layers_finish(struct fr_layers_builder *b, struct fr_layers_stage *stage) {
-    for (int i = b->plan->forward ? 0 : b->job->workload.n_layers; i-- > 0;)
-        for (double r = 0; r < stage->layers[i].repeat; r++) add_update(b, &stage->layers[i]);
-}
-
-static void lay_out(struct fr_layers_builder *b, struct fr_layers_stage *stage) {
+static void lay_out(struct builder *b) {
     int64_t micro_batches = fr_pipeline_micro_batches(b->job, b->plan);
-    for (int32_t micro = 0; micro < micro_batches && !b->failed; micro++) {
-        fr_layers_pass(b, stage, true, micro);
-        if (!b->plan->forward) fr_layers_pass(b, stage, false, micro);
+    for (int32_t micro = 0; micro < micro_batches && !b->ranks.failed; micro++) {
+        add_pass(b, true, micro);
+        if (!b->plan->forward) add_pass(b, false, micro);
     }
-    fr_layers_finish(b, stage);
+    for (int i = b->plan->forward ? 0 : b->job->workload.n_layers; i-- > 0;)
+        for (double r = 0; r < b->layers[i].repeat; r++) add_update(b, &b->layers[i]);
 }
 
 /* ---- who does it -------------------------------------------------------------------------------- */
 
-static bool place_ranks(const struct fr_layers_builder *b, int32_t i,
-                        struct fr_layers_stage *stage) {
-    stage->here = fr_malloc((size_t)b->program->n_ranks, sizeof *stage->here);
-    for (int32_t r = 0; stage->here && r < b->program->n_ranks; r++)
-        if (!b->as_messages || fr_layers_stage_of(&b->rank_map->mesh, r) == i)
-            stage->here[stage->n_here++] = r;
-    return stage->here != NULL;
-}
-
-/* One layer of each entry that the stage has. */
-static bool place(struct fr_layers_builder *b, int32_t i, struct fr_layers_stage *stage) {
-    const struct fr_layers_reused not_made = {-1};
-    bool codes = fr_codec_codes(b->plan, i);
+/* One layer of each entry. */
+static bool place(struct builder *b) {
+    const struct fr_ranks_reused not_made = {-1};
+    bool codes = fr_codec_codes(b->plan, 0);
     struct fr_plan own;
-    struct fr_layers l = fr_layers_of_stage(b->job, fr_codec_plan_of(b->plan, i, &own), i);
-    stage->layers = fr_calloc((size_t)b->job->workload.n_layers, sizeof *stage->layers);
-    if (!stage->layers || !place_ranks(b, i, stage)) return false;
-    stage->cost = fr_layers_pricing(b->job, b->plan, b->rank_map, i);
-    stage->cost.sent_B = b->sent_B;
-    stage->cost.extrapolated = &b->extrapolated;
-    for (int k = 0; k < 2; k++) stage->arriving[k] = stage->joining[k] = not_made;
+    struct fr_layers l = fr_layers_of_stage(b->job, fr_codec_plan_of(b->plan, 0, &own), 0);
+    b->layers = fr_calloc((size_t)b->job->workload.n_layers, sizeof *b->layers);
+    if (!b->layers) return false;
+    b->cost = fr_layers_pricing(b->job, b->plan, b->ranks.rank_map, 0);
+    b->cost.sent_B = b->sent_B;
+    b->cost.extrapolated = &b->extrapolated;
     while (fr_layers_next(&l)) {
-        struct fr_layers_placed *layer = &stage->layers[l.entry];
+        struct placed *layer = &b->layers[l.entry];
         struct fr_coded coded = {.time_s = 0};
-        fr_layers_work(b->job, &l, &stage->cost, codes, &layer->work, &coded);
+        fr_layers_work(b->job, &l, &b->cost, codes, &layer->work, &coded);
         layer->codec_s = coded.time_s;
         layer->repeat = l.n;
         layer->forward = layer->backward = layer->update = not_made;
@@ -146,44 +177,47 @@ static bool place(struct fr_layers_builder *b, int32_t i, struct fr_layers_stage
     return true;
 }
 
-static fr_status make(struct fr_layers_builder *b, const struct fr_pipeline *p,
-                      struct fr_layers_stage *stages, int32_t n_stages) {
-    for (int32_t i = 0; i < n_stages && !b->failed; i++) b->failed = !place(b, i, &stages[i]);
-    if (b->failed) return FR_OK;
-    if (p) return fr_layers_lay_out_stages(b, p, stages);
-    fr_layers_stand_at(b, stages, 0);
-    lay_out(b, stages);
-    return FR_OK;
-}
-
-static bool begin(struct fr_layers_builder *b, struct fr_rank_map *rank_map) {
-    const int32_t n = b->program->n_ranks;
-    b->ranks = fr_malloc((size_t)n, sizeof *b->ranks);
-    for (int32_t r = 0; b->ranks && r < n; r++)
-        b->ranks[r] = (struct fr_layers_rank){-1, -1, -1, -1};
-    bool placed = fr_rank_map_make(b->job, b->plan, rank_map, NULL) == FR_OK && b->ranks;
-    b->rank_map = rank_map;
-    return placed && (!b->as_messages || fr_layers_map_members(b));
-}
-
-static void end(struct fr_layers_builder *b, struct fr_rank_map *rank_map,
-                struct fr_layers_stage *stages, int32_t n_stages) {
-    fr_rank_map_free(rank_map);
-    for (int axis = 0; axis < 3; axis++) free(b->members[axis]);
-    for (int32_t i = 0; stages && i < n_stages; i++) {
-        free(stages[i].layers);
-        free(stages[i].here);
+/* Who sits where in every communicator. */
+static bool map_members(struct builder *b) {
+    int64_t tp = b->plan->tp, dp = b->plan->dp;
+    const struct fr_members of[AXES] = {
+        [FR_AXIS_TP] = {.n = tp, .apart = 1},
+        [FR_AXIS_DP] = {.n = dp, .apart = tp},
+        [FR_AXIS_COMMON] = b->plan->common_subgrid
+                               ? (struct fr_members){.n = dp, .apart = tp}
+                               : (struct fr_members){.n = tp * dp, .apart = 1}};
+    for (int axis = 0; axis < AXES; axis++) {
+        b->members[axis] = fr_malloc((size_t)(tp * dp), sizeof **b->members);
+        if (!b->members[axis] ||
+            fr_members_list(b->ranks.rank_map, &of[axis], 0, b->members[axis]) != FR_OK)
+            return false;
     }
-    free(stages);
-    free(b->ranks);
+    return true;
 }
 
-fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan,
-                         const struct fr_pipeline *p, bool as_messages,
+static bool begin(struct builder *b, struct fr_rank_map *rank_map) {
+    const int32_t n = b->ranks.program->n_ranks;
+    bool placed = fr_rank_map_make(b->job, b->plan, rank_map, NULL) == FR_OK;
+    b->ranks.rank_map = rank_map;
+    b->ranks.here = fr_malloc((size_t)n, sizeof *b->ranks.here);
+    if (!placed || !b->ranks.here || !fr_ranks_make(&b->ranks, n) || !place(b)) return false;
+    for (int32_t r = 0; r < n; r++) b->ranks.here[r] = r;
+    b->ranks.n_here = n;
+    return !b->as_messages || map_members(b);
+}
+
+static void end(struct builder *b, struct fr_rank_map *rank_map) {
+    fr_rank_map_free(rank_map);
+    for (int axis = 0; axis < AXES; axis++) free(b->members[axis]);
+    free(b->layers);
+    free(b->ranks.here);
+    free(b->ranks.ranks);
+}
+
+fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, bool as_messages,
                          struct fr_program *program, struct fr_class_price **price,
                          struct fr_error *err) {
     int64_t ranks = as_messages ? fr_plan_ranks(plan) : 1;
-    int32_t n_stages = p ? p->args.stages : 1;
     *program = (struct fr_program){0};
     *price = NULL;
     if (plan->layer_tp)
@@ -193,21 +227,21 @@ fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan,
         return fr_fail(err, FR_ERR_UNSUPPORTED, "plan",
                        "has %lld ranks; message by message at most %d are played",
                        (long long)ranks, RANKS_MAX);
-    struct fr_layers_builder b = {.next_class = -1,
-                                  .job = job,
-                                  .plan = plan,
+    struct builder b = {.ranks = {.cluster = &job->cluster,
+                                  .cluster_from = job->cluster_from,
                                   .program = program,
-                                  .as_messages = as_messages,
-                                  .err = err};
+                                  .err = err},
+                        .job = job,
+                        .plan = plan,
+                        .as_messages = as_messages};
     struct fr_rank_map rank_map;
     program->n_ranks = (int32_t)ranks;
-    struct fr_layers_stage *stages = fr_calloc((size_t)n_stages, sizeof *stages);
-    b.failed = !begin(&b, &rank_map) || !stages;
-    fr_status status = b.failed ? FR_OK : make(&b, p, stages, n_stages);
-    end(&b, &rank_map, stages, n_stages);
-    *price = b.price;
-    if (status != FR_OK) return status;
-    if (b.status != FR_OK) return b.status;
-    return b.failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "the program does not fit in memory")
-                    : FR_OK;
+    b.ranks.failed = !begin(&b, &rank_map);
+    if (!b.ranks.failed) lay_out(&b);
+    end(&b, &rank_map);
+    *price = b.ranks.price;
+    if (b.ranks.status != FR_OK) return b.ranks.status;
+    return b.ranks.failed
+               ? fr_fail(err, FR_ERR_NOMEM, NULL, "the program does not fit in memory")
+               : FR_OK;
 }

@@ -12,9 +12,6 @@
  *                    element-wise work
  *      iteration     then each layer's gradient all-reduce and update
  *
- *  A pipeline is played by all its ranks, message by message (sim/layers/stages.c): collectives inside passes then meet
- *  one another, and the messages between stages, on the links that they share.
- *
  *  Each waits for the one before it on its rank: as in the closed form, nothing overlaps.  The forward pass does the
  *  shares of one operator in a layer's element-wise bytes and kernels (models/work/method.h): 2 of 5 passes and 2 of
  *  6 kernels.
@@ -25,23 +22,16 @@
 #include "sim/price.h"
 
 struct fr_job;
-struct fr_pipeline;
 struct fr_plan;
 
-/** Lay out and price a plan that fr_cost finds feasible.
- *  @param p  stages of a priced pipeline that fr_layers_stages_refused has nothing against; NULL: one stage
- *  @param as_messages  all ranks, collectives as messages; of a pipeline always
+/** Lay out and price a plan of one stage that fr_cost finds feasible; pipelines are sim/ranks/lay_out.h's.
+ *  @param as_messages  all ranks, collectives as messages
  *  @param[out] price  [n_classes], to be freed by the caller
  *  @return FR_OK; FR_ERR_UNSUPPORTED where a collective is priced by a fit, which has no
  *          messages, where layers have grids of their own, or for too many tasks; FR_ERR_NOMEM.
  *  Free @p program with fr_program_free, also on error. */
-fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan,
-                         const struct fr_pipeline *p, bool as_messages,
+fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, bool as_messages,
                          struct fr_program *program, struct fr_class_price **price,
                          struct fr_error *err);
-
-/** Why a priced pipeline cannot be played by all its ranks, or NULL. */
-const char *fr_layers_stages_refused(const struct fr_job *job, const struct fr_plan *plan,
-                                     const struct fr_pipeline *p);
 
 #endif

@@ -30,7 +30,10 @@ struct fr_task_class {
     bool
         apart; /**< of a collective's message: other stages' collectives are played too, so which of them share a link is
                      seen, not assumed */
+    bool unseen; /**< time that passes beside a rank's work, or joins tasks: nobody's work */
     float latency_s; /**< of a message, the latency that its time holds; 0: its route's */
+    float
+        times; /**< of a collective's message: equal ones that it stands for, with the latency of each; 0: one */
 };
 
 struct fr_task {

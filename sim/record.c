@@ -54,7 +54,7 @@ static void add_task(const struct fr_task *task, fr_task_kind kind,
     } else if (!fr_task_is_message(kind)) {
         add_work(price, start_s, end_s, own);
         if (kind == FR_TASK_EMBEDDING) add_work(price, start_s, end_s, other);
-    } else if (blocking) {
+    } else if (blocking && kind != FR_TASK_COLLECTIVE_MESSAGE) {
         add_gap(own, start_s, end_s);
         add_gap(other, start_s, end_s);
         own->blocked_s += end_s - start_s;
@@ -68,8 +68,10 @@ void fr_record_use(const struct fr_program *program, const struct fr_class_price
     for (int32_t i = 0; i < program->n_ranks; i++) use[i] = (struct fr_stage_use){0};
     for (int64_t t = 0; t < program->n_tasks; t++) {
         const struct fr_task *task = &program->tasks[t];
-        add_task(task, program->classes[task->class_id].kind, &price[task->class_id],
-                 start_s[t], end_s[t], blocking, use);
+        const struct fr_task_class *class = &program->classes[task->class_id];
+        if (class->unseen) continue;
+        add_task(task, class->kind, &price[task->class_id], start_s[t], end_s[t], blocking,
+                 use);
     }
     for (int32_t i = 0; i < program->n_ranks; i++) { /* gradients that nothing follows */
         add_gap(&use[i], use[i].stream_s, use[i].stream_s);
@@ -148,6 +150,7 @@ static bool same_pass(const struct fr_program *program, int64_t t) {
  * who block. */
 static double communicating_s(fr_task_kind kind, const struct fr_class_price *price,
                               double time_s, bool blocking) {
+    if (kind == FR_TASK_COLLECTIVE_MESSAGE) return 0;
     if (fr_task_is_message(kind)) return blocking ? time_s : 0;
     if (kind == FR_TASK_GRADIENT) return time_s - price->part_s[FR_PRICE_CODEC];
     return fr_price_comm_s(price);
@@ -228,6 +231,9 @@ fr_status fr_record_timeline(const struct fr_program *program,
         const struct fr_task *task = &program->tasks[t];
         fr_task_kind kind = program->classes[task->class_id].kind;
         bool collective = fr_task_is_collective(kind);
+        /* Where it decides, the path goes through it. */
+        if (program->classes[task->class_id].unseen && !(critical[t] && end_s[t] > start_s[t]))
+            continue;
         if (same_pass(program, t)) {
             extend(timeline, &price[task->class_id], start_s[t], end_s[t], critical[t]);
             continue;

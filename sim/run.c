@@ -12,13 +12,17 @@
 #include "models/outcome/resolve.h"
 #include "models/price/offload.h"
 #include "models/price/rank_map.h"
+#include "sim/exposed.h"
 #include "sim/layers.h"
+#include "sim/ranks/lay_out.h"
 
 struct timed { /* what a run with some things switched off needs */
     const struct fr_program *program;
     const struct fr_class_price *price;
     const struct fr_network *network;
-    const struct fr_pipeline *pipeline; /* whose passes are whole, a rank a stage; or NULL */
+    const struct fr_pipeline *pipeline; /* or NULL */
+    bool whole;                         /* its passes are whole, a rank a stage */
+    const struct fr_mesh *mesh;         /* else, of all ranks */
     struct fr_progress *progress;
     struct fr_network_work work;
     struct fr_cluster cluster; /* the job's, with its levels as the plan's ranks take them */
@@ -57,11 +61,19 @@ static fr_status run_with(const void *context, int with, struct fr_pipeline_time
                           struct fr_error *err) {
     const struct timed *t = context;
     fr_price_with(t->price, t->program->n_classes, with, t->class_s);
-    if (t->pipeline && t->network == &fr_network_shared) round_alike(t, with);
+    if (t->whole && t->network == &fr_network_shared) round_alike(t, with);
     FR_TRY(t->network->run(&t->work, t->state, t->class_s, t->start_s, t->end_s,
                            &times->makespan_s, err));
     fr_progress_add(t->progress, 1);
     return FR_OK;
+}
+
+/* The stage of rank @p i of the program. */
+static int32_t stage_of(const struct timed *t, int32_t i) {
+    const struct fr_mesh *mesh = t->mesh;
+    return t->whole || !t->pipeline
+               ? i
+               : (int32_t)(i / fr_mesh_stride(mesh, FR_MESH_PP) % mesh->size[FR_MESH_PP]);
 }
 
 /* A clock of 0 is the device's own; models of layers have no stages with clocks. */
@@ -193,12 +205,13 @@ static void add_energy(const struct fr_job *job, const struct timed *t,
             use->comm_s = fmax(0, s->outcome.time_s - fixed_s - use->busy_s - use->waiting_s);
         use->busy_s += fixed_s;
         use->idle_s = fmax(0, s->outcome.time_s - use->busy_s - use->comm_s - use->blocked_s);
-        use->clock_Hz = clock_of(t, i);
-        use->energy_J =
-            power->known ? fr_rank_energy_J(&job->cluster.device, clock_of(t, i), use->busy_s,
-                                            use->comm_s + use->blocked_s + use->idle_s) +
-                               more_J(t, i)
-                         : NAN;
+        int32_t stage = stage_of(t, i);
+        use->clock_Hz = clock_of(t, stage);
+        use->energy_J = power->known
+                            ? fr_rank_energy_J(&job->cluster.device, use->clock_Hz, use->busy_s,
+                                               use->comm_s + use->blocked_s + use->idle_s) +
+                                  more_J(t, stage)
+                            : NAN;
         device_J += use->energy_J * (double)replicas;
         busy_s += use->busy_s * (double)replicas;
     }
@@ -244,6 +257,17 @@ static void add_memory(const struct fr_job *job, const struct fr_plan *plan,
     }
 }
 
+/* The iteration with each message alone, on a network where they meet. */
+static fr_status play_alone(const struct fr_job *job, struct timed *t, struct fr_simulation *s,
+                            struct fr_error *err) {
+    if (t->network == &fr_network_isolated) return FR_OK;
+    fr_price_with(t->price, t->program->n_classes, FR_WITH_ALL, t->class_s);
+    FR_TRY(fr_network_isolated.run(&t->work, NULL, t->class_s, t->start_s, t->end_s,
+                                   &s->conflicts.alone_s, err));
+    s->conflicts.alone_s += job->cluster.device.fixed_s;
+    return FR_OK;
+}
+
 /* Run once more with everything, and keep what was asked for. */
 /* The run with everything comes last, although its time is known by then: the arrays of starts and ends belong to the
  * run that was made last, and the timeline reads them. */
@@ -251,8 +275,13 @@ static fr_status keep(const struct fr_job *job, struct timed *t,
                       const struct fr_simulate_options *options, struct fr_simulation *s,
                       struct fr_error *err) {
     struct fr_pipeline_times full = {0};
+    if (s->conflicts.played) FR_TRY(play_alone(job, t, s, err));
     FR_TRY(run_with(t, FR_WITH_ALL, &full, err));
+    if (s->conflicts.played)
+        fr_conflicts_add(t->program, t->price, t->class_s, t->start_s, t->end_s, &s->conflicts);
     fr_record_use(t->program, t->price, t->start_s, t->end_s, t->blocking, t->use);
+    if (s->conflicts.played && !t->serial)
+        FR_TRY(fr_exposed_add(t->program, t->start_s, t->end_s, t->use, err));
     s->n_stages = t->program->n_ranks;
     s->n_tasks = t->program->n_tasks;
     s->stages = t->use;
@@ -270,21 +299,24 @@ static fr_status keep(const struct fr_job *job, struct timed *t,
 
 /* By which rule the network's messages went.  An exchange waits for no other. */
 static void note_messages(const struct fr_pipeline *p, const struct fr_network *network,
-                          struct fr_outcome *out) {
+                          bool as_messages, struct fr_outcome *out) {
     if (out->messages != FR_MESSAGES_NONE)
         out->messages = p->duplex                         ? FR_MESSAGES_NONE
                         : network == &fr_network_isolated ? FR_MESSAGES_ALONE
                         : network == &fr_network_shared   ? FR_MESSAGES_IN_ORDER
                                                           : FR_MESSAGES_FAIR;
-    if (out->messages != FR_MESSAGES_IN_ORDER) out->beside = 0;
+    /* Played by all ranks, what else uses the links is counted. */
+    if (out->messages != FR_MESSAGES_IN_ORDER || as_messages) out->beside = 0;
 }
 
 /* Its passes whole, a rank a stage; or every rank's, layer by layer. */
 static fr_status lay_out_pipeline(const struct fr_job *job, const struct fr_plan *plan,
-                                  const struct fr_pipeline *p, bool as_messages,
+                                  const struct fr_pipeline *p,
+                                  const struct fr_simulate_options *options,
                                   struct fr_program *program, struct fr_class_price **price,
-                                  struct fr_error *err) {
-    if (as_messages) return fr_layers_make(job, plan, p, true, program, price, err);
+                                  struct fr_ranks_laid_out *laid_out, struct fr_error *err) {
+    if (options && options->as_messages)
+        return fr_ranks_lay_out(job, plan, p, options->tasks, program, price, laid_out, err);
     FR_TRY(fr_program_make(p, program, err));
     *price = fr_malloc((size_t)program->n_classes, sizeof **price);
     if (!*price)
@@ -301,6 +333,8 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     struct fr_program program = {0};
     struct fr_class_price *price = NULL;
     struct fr_progress progress = {0};
+    struct fr_ranks_laid_out laid_out = {0};
+    const struct fr_mesh mesh = fr_rank_map_mesh(plan);
     bool as_messages = options && options->as_messages;
     struct timed t = {.program = &program, .progress = &progress, .blocking = plan->duplex};
     out->reasons = fr_pipeline_check(job, plan);
@@ -310,17 +344,20 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     t.network = s->network;
     if (status == FR_OK && options && options->timeline)
         status = fr_pipeline_price_again(job, plan, &p, err);
-    const char *refused =
-        status == FR_OK && as_messages ? fr_layers_stages_refused(job, plan, &p) : NULL;
+    const char *refused = status == FR_OK && as_messages ? fr_ranks_refused(plan) : NULL;
     if (refused) status = fr_fail(err, FR_ERR_UNSUPPORTED, "--collectives", "%s", refused);
     if (status == FR_OK)
-        status = lay_out_pipeline(job, plan, &p, as_messages, &program, &price, err);
+        status = lay_out_pipeline(job, plan, &p, options, &program, &price, &laid_out, err);
     t.price = price;
-    if (!as_messages) t.pipeline = &p;
+    t.pipeline = &p;
+    t.whole = !as_messages;
+    t.mesh = &mesh;
     if (status == FR_OK) status = timed_open(&t, job, plan, as_messages, err);
+    s->conflicts.played = as_messages;
+    s->conflicts.merged = laid_out.merged;
     if (status == FR_OK) status = fr_pipeline_outcome(job, &p, run_with, &t, out, err);
     if (status == FR_OK) status = keep(job, &t, options, s, err);
-    note_messages(&p, s->network, out);
+    note_messages(&p, s->network, as_messages, out);
     if (status == FR_OK && !as_messages) add_memory(job, plan, &p, s->stages);
     timed_close(&t);
     free(price);
@@ -370,8 +407,10 @@ static fr_status simulate_layers(const struct fr_job *job, const struct fr_plan 
         out->engine = s->network->engine;
     }
     if (out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) return FR_OK;
-    fr_status status = fr_layers_make(job, plan, NULL, as_messages, &program, &price, err);
+    fr_status status = fr_layers_make(job, plan, as_messages, &program, &price, err);
     t.price = price;
+    s->conflicts.played = as_messages;
+    s->conflicts.merged = 1;
     if (status == FR_OK) status = timed_open(&t, job, plan, as_messages, err);
     if (status == FR_OK) status = time_layers(job, &t, out, err);
     if (status == FR_OK) status = keep(job, &t, options, s, err);

@@ -36,6 +36,7 @@ struct message {
     int32_t other; /* message of the same path, or -1 */
     bool exchange, as_messages, queues, apart;
     double latency_s;                         /* of its class, or 0 */
+    double times;                             /* messages that it stands for */
     double before_s, size_B, flow_s, after_s; /* parts of its class's time, during a run */
     double least_s; /* it takes, however free the links are; likewise */
 };
@@ -85,9 +86,9 @@ static void part(struct shared *s, const double *class_B) {
         double alone_s = s->class_s[message->class_id];
         message->size_B = fr_smaller(class_B[message->class_id], alone_s * path->alone_B_per_s);
         message->flow_s = message->size_B / path->alone_B_per_s;
-        message->before_s =
-            fr_smaller(message->latency_s > 0 ? message->latency_s : path->latency_s,
-                       alone_s - message->flow_s);
+        message->before_s = fr_smaller(
+            message->latency_s > 0 ? message->latency_s : message->times * path->latency_s,
+            alone_s - message->flow_s);
         message->after_s =
             message->as_messages ? 0 : alone_s - message->before_s - message->flow_s;
         /* The closed form takes all stages' collectives to meet.  Here they do, or not. */
@@ -336,7 +337,8 @@ static int32_t number_of(struct shared *s, int32_t *latest, const struct fr_prog
         .as_messages = kind == FR_TASK_COLLECTIVE_MESSAGE,
         .queues = s->lines && kind != FR_TASK_EXCHANGE && kind != FR_TASK_COLLECTIVE_MESSAGE,
         .apart = program->classes[class_id].apart,
-        .latency_s = program->classes[class_id].latency_s};
+        .latency_s = program->classes[class_id].latency_s,
+        .times = program->classes[class_id].times > 0 ? program->classes[class_id].times : 1};
     return latest[path] = s->n_messages++;
 }
 

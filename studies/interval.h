@@ -4,17 +4,9 @@
 #define FR_STUDIES_INTERVAL_H
 
 #include "models/outcome/cost.h"
-#include "studies/reproduce.h"
 
 /** Fill low_s and high_s of @p out, of plan out->plan on @p job (90 %); as they are where nothing is known, or
  *  memory runs out. */
 void fr_paper_interval(const struct fr_job *job, struct fr_outcome *out);
-
-/** State the interval of the row appended last, @p scale times that of the time of @p out. */
-void fr_reproduce_time_interval(struct fr_reproduction *r, const struct fr_outcome *out,
-                                double scale);
-/** The same of its energy. */
-void fr_reproduce_energy_interval(struct fr_reproduction *r, const struct fr_cluster *cluster,
-                                  const struct fr_outcome *out, double scale);
 
 #endif

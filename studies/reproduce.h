@@ -74,6 +74,7 @@ struct fr_paper {
     fr_status (*run)(struct fr_reproduction *r, struct fr_error *err);
     bool measured;    /**< fitted to data from outside, for about a minute */
     const char *mark; /**< of its tables in docs/evidence/ (base/text/marked.h); NULL: none */
+    const char *more; /**< how to get what it has beside these rows; NULL: nothing */
 };
 
 extern const struct fr_paper *const fr_papers[];

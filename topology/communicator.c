@@ -121,33 +121,45 @@ struct counter {
     const struct fr_levels *levels;
     const struct fr_communicator *c;
     int64_t n_links;
-    int64_t first[FR_LEVEL_MAX]; /* link of each level */
-    int32_t *load;               /* [n_links], zero between uses */
-    double slowdown;             /* of level 0 by a mesh that the members use in part */
+    int64_t first[FR_LEVEL_MAX + 1]; /* link of each level, then of the fabric */
+    int32_t *load;                   /* [n_links], zero between uses */
+    int32_t most[FR_LEVEL_MAX + 1];  /* of load, by level and fabric; likewise */
+    double slowdown;                 /* of level 0 by a mesh that the members use in part */
 };
 
 /* Time per byte on the busiest link; loads are zero again. */
 static double busiest_s_per_B(struct counter *k) {
-    int64_t from = 0;
     double busiest = 0;
-    for (int l = 0; l <= k->levels->count && from < k->n_links; l++) {
-        double rate_B_per_s = fr_link_at(k->levels, from).rate_B_per_s / (l ? 1 : k->slowdown);
-        int64_t to = fr_links_before(k->levels, l + 1);
-        int32_t most = 0;
-        for (int64_t id = from; id < to; id++) most = k->load[id] > most ? k->load[id] : most;
-        memset(k->load + from, 0, (size_t)(to - from) * sizeof *k->load);
-        if (most / rate_B_per_s > busiest) busiest = most / rate_B_per_s;
-        from = to;
+    for (int l = 0; l <= k->levels->count; l++) {
+        if (k->most[l] == 0) continue;
+        double rate_B_per_s =
+            fr_link_at(k->levels, k->first[l]).rate_B_per_s / (l ? 1 : k->slowdown);
+        if (k->most[l] / rate_B_per_s > busiest) busiest = k->most[l] / rate_B_per_s;
     }
+    memset(k->load, 0, (size_t)k->n_links * sizeof *k->load);
+    memset(k->most, 0, sizeof k->most);
     return busiest;
+}
+
+/* One message more on a link of level @p l. */
+static void count_on(struct counter *k, int l, int64_t link) {
+    int32_t load = ++k->load[link];
+    if (load > k->most[l]) k->most[l] = load;
+}
+
+/* The level of a link, or behind them the fabric. */
+static int level_of(const struct counter *k, int64_t link) {
+    int l = k->levels->count;
+    while (link < k->first[l]) l--;
+    return l;
 }
 
 /* Up from one and down to the other, across the level where they meet (topology/route.h). */
 static double count_across(struct counter *k, int64_t a, int64_t b) {
     int l = fr_levels_between(k->levels, a, b);
     const struct fr_level *level = &k->levels->level[l];
-    k->load[k->first[l] + 2 * (a / level->shared_by)]++;
-    k->load[k->first[l] + 2 * (b / level->shared_by) + 1]++;
+    count_on(k, l, k->first[l] + 2 * (a / level->shared_by));
+    count_on(k, l, k->first[l] + 2 * (b / level->shared_by) + 1);
     return level->latency_s;
 }
 
@@ -160,7 +172,7 @@ static void count_message(struct counter *k, int64_t a, int64_t b, double *laten
         return;
     }
     int n = fr_route(k->levels, a, b, links);
-    for (int h = 0; h < n; h++) k->load[links[h]]++;
+    for (int h = 0; h < n; h++) count_on(k, level_of(k, links[h]), links[h]);
     double this_s = n ? fr_route_latency_s(k->levels, links, n) : 0;
     if (this_s > *latency_s) *latency_s = this_s;
 }
@@ -273,7 +285,7 @@ fr_status fr_group_count(const struct fr_levels *levels, const struct fr_communi
                          struct fr_group *group, struct fr_error *err) {
     struct counter k = {
         .levels = levels, .c = c, .n_links = fr_links_count(levels), .slowdown = 1};
-    for (int l = 0; l < levels->count; l++) k.first[l] = fr_links_before(levels, l);
+    for (int l = 0; l <= levels->count; l++) k.first[l] = fr_links_before(levels, l);
     *group = (struct fr_group){.n_ranks = c->n_ranks};
     k.load = fr_calloc((size_t)k.n_links + (size_t)fr_levels_capacity(levels), sizeof *k.load);
     if (!k.load) return fr_fail(err, FR_ERR_NOMEM, NULL, "the links do not fit in memory");

@@ -120,18 +120,6 @@ int fr_route(const struct fr_levels *levels, int64_t a, int64_t b, int64_t *link
     return across_level(levels, l, a, b, links);
 }
 
-struct fr_link_cost fr_route_cost(const struct fr_levels *levels, int64_t a, int64_t b) {
-    int64_t links[FR_ROUTE_MAX];
-    struct fr_link_cost cost = {0, 0};
-    int n = fr_route(levels, a, b, links);
-    for (int k = 0; k < n; k++) {
-        struct fr_link link = fr_link_at(levels, links[k]);
-        cost.latency_s += link.latency_s;
-        if (1 / link.rate_B_per_s > cost.s_per_B) cost.s_per_B = 1 / link.rate_B_per_s;
-    }
-    return cost;
-}
-
 const char *fr_link_name(const struct fr_levels *levels, int64_t id, char *out,
                          size_t capacity) {
     for (int l = 0; l < levels->count; l++) {

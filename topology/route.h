@@ -33,9 +33,6 @@ struct fr_link fr_link_at(const struct fr_levels *levels, int64_t id);
  *  a = b. */
 int fr_route(const struct fr_levels *levels, int64_t a, int64_t b, int64_t *links);
 
-/** Time of @p size_B from @p a to @p b with nothing else under way: latency and time per byte. */
-struct fr_link_cost fr_route_cost(const struct fr_levels *levels, int64_t a, int64_t b);
-
 /** A name for link @p id, as in "node.3.up", "fabric.17". @return @p out. */
 const char *fr_link_name(const struct fr_levels *levels, int64_t id, char *out,
                          size_t capacity);

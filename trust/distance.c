@@ -6,12 +6,6 @@
 #include "models/workload/adapters.h"
 #include "trust/numbers/statistics.h"
 
-const char *const fr_distance_words[] = {
-#define WORDS(code, words) words,
-    FR_DISTANCE_LIST(WORDS)
-#undef WORDS
-        NULL};
-
 /* Half a 90 % interval of a normal distribution over its mean absolute value: 1.645 / 0.798. */
 static const double normal_reach = 2.06;
 enum { SIGHTINGS_MAX = 256 };

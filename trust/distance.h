@@ -38,7 +38,6 @@ enum {
 #undef FR_DISTANCE_ENUM
         FR_DISTANCE_COUNT
 };
-extern const char *const fr_distance_words[];
 
 /** Runs of one source, or a question: then all ranges are of one value. */
 struct fr_sighting {

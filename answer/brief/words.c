@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/predict/training_text.h"
 #include "answer/text/render.h"
 #include "base/text/readable.h"
@@ -13,7 +14,6 @@
 #include "models/job/runtime.h"
 #include "models/outcome/fits/fits.h"
 #include "models/outcome/rates.h"
-#include "models/outcome/report.h"
 
 /* ---- the question ------------------------------------------------------------------------------ */
 

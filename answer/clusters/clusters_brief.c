@@ -6,12 +6,12 @@
 
 #include "answer/brief/words.h"
 #include "answer/clusters/clusters_text.h"
+#include "answer/outcome/report.h"
 #include "answer/search/search_brief.h"
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
 #include "models/job/runtime.h"
 #include "models/outcome/fits/fits.h"
-#include "models/outcome/report.h"
 
 int fr_rivals_fastest(const struct fr_rivals *r) {
     int best = -1;

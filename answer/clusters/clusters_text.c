@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/predict/training_text.h"
 #include "answer/text/render.h"
 #include "base/text/wrap.h"
 #include "models/outcome/rates.h"
-#include "models/outcome/report.h"
 
 enum { CAPACITY = 40, WHAT = 16 };
 

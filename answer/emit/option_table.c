@@ -82,6 +82,7 @@ const struct fr_emit_row fr_emit_rows[] = {
     KEY(ALL, common, "", NONE, S "{no}sub-graph parallelism")
     KEY(ALL, exchange, "", NONE, S "{no}sub-graph parallelism")
     KEY(ALL, divide, "", NONE, S "{no}division of two products that follow but in pairs")
+    KEY(ALL, domain, "", NONE, S "{no}division of images by height")
     KEY(ALL, layer_tp, "", NONE, S "{no}grid of its own for each layer")
     KEY(ALL, placement, "", NONE, S "{no}place for a rank, which the launcher gives it: sbatch")
 

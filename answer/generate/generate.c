@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/outcome_fact.h"
 #include "answer/predict/predict.h"
 #include "base/alloc.h"
 #include "models/job/release.h"
-#include "models/outcome/facts/outcome_fact.h"
 
 /* A pass: new tokens of each sample behind cached ones, so many samples a micro-batch. */
 struct pass {

@@ -5,13 +5,13 @@
 
 #include "answer/brief/words.h"
 #include "answer/generate/generate.h"
+#include "answer/outcome/outcome_fact.h"
+#include "answer/outcome/report_put.h"
 #include "base/json/interval.h"
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
 #include "models/job/calibration.h"
 #include "models/job/runtime.h"
-#include "models/outcome/facts/outcome_fact.h"
-#include "models/outcome/facts/report_put.h"
 
 static void add_question(struct fr_brief *brief, const struct fr_generation *g) {
     char model[48], cluster[48], ranks[FR_READABLE], prompt[FR_READABLE], tokens[FR_READABLE],

@@ -6,6 +6,8 @@
 
 #include "answer/page/plans.h"
 #include "answer/page/words.h"
+#include "models/plan/method.h"
+#include "plots/picture.h"
 
 enum { POINTS_MAX = 2000, BARS_MAX = 8, PARTS_MAX = 24 };
 
@@ -304,6 +306,29 @@ static void add_parts(const struct fr_json *outcome, const char *name, void *con
     note_line(d, outcome);
 }
 
+/* As the pictures have them (plots/picture.h); null: the page's own. */
+static void put_part_colours(struct drawing *d) {
+    fr_json_add_array(&d->w, "colours");
+    for (int i = 0; i < d->n_parts; i++) {
+        const char *own = fr_picture_colour_of(d->part[i]);
+        if (own)
+            fr_json_put_string(&d->w, own);
+        else
+            fr_json_put_null(&d->w);
+    }
+    fr_json_end_array(&d->w);
+}
+
+/* The colours of methods, likewise. */
+static void put_group_colours(struct drawing *d) {
+    fr_json_add_object(&d->w, "colours");
+    for (int i = 0; fr_methods[i]; i++) {
+        const char *own = fr_picture_colour_of(fr_methods[i]->name);
+        if (own) fr_json_add_string(&d->w, fr_methods[i]->name, own);
+    }
+    fr_json_end_object(&d->w);
+}
+
 static void put_parts(struct drawing *d) {
     fr_json_add_array(&d->w, "bars");
     for (int i = 0; i < d->n; i++) fr_json_put_string(&d->w, d->bar[i]);
@@ -319,6 +344,7 @@ static void put_parts(struct drawing *d) {
         fr_text_free(&words);
     }
     fr_json_end_array(&d->w);
+    put_part_colours(d);
 }
 
 /* ---- charts ------------------------------------------------------------------------------------ */
@@ -365,6 +391,7 @@ static void put_data(struct drawing *d, const struct fr_json *root) {
         fr_json_add_bool(&d->w, "diagonal", c->diagonal);
         fr_json_add_bool(&d->w, "joined", c->joined);
         fr_json_add_bool(&d->w, "best", c->what == PLANS); /* it comes first */
+        if (strcmp(c->colour, "plan.method") == 0) put_group_colours(d);
         fr_json_add_array(&d->w, "points");
         if (c->what == PLANS)
             fr_page_each_plan(root, c->kind, add_plan, d);

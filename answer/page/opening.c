@@ -154,19 +154,24 @@ static void ask_reproduce(const struct fr_json *root, struct fr_text *out) {
                  fr_phrase_or(fr_json_text_at(root, "title"), "the papers"));
 }
 
+/* As the text counts: what this model does not explain is apart, and points of curves are not judged. */
 static void answer_reproduce(const struct fr_json *root, struct fr_text *html) {
     struct fr_json rows = fr_json_member(root, "rows");
-    int64_t holds = 0, judged = 0;
+    int64_t holds = 0, judged = 0, apart = 0;
     for (int64_t i = 0; i < fr_json_array_length(&rows); i++) {
         struct fr_json row = fr_json_element(&rows, i);
         bool yes = false;
         if (fr_json_get_bool(&row, "holds", true, &yes, NULL) != FR_OK) continue;
-        judged++, holds += yes;
+        if (strcmp(fr_json_text_at(&row, "role"), "not_explained") == 0)
+            apart++;
+        else
+            judged++, holds += yes;
     }
-    fr_html_addf(html,
-                 "{div.answer {p %d of %d rows that are judged hold; each stands "
-                 "below with the published value beside ours.}}\n",
-                 (int)holds, (int)judged);
+    fr_html_addf(
+        html,
+        "{div.answer {p %d of %d judged rows hold, and %d more are not explained by this "
+        "model; each stands below with the published value beside ours.}}\n",
+        (int)holds, (int)judged, (int)apart);
 }
 
 /* ---- trainings ---------------------------------------------------------------------------------- */

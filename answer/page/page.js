@@ -63,13 +63,19 @@
   // ---- live figures, where Chart.js is on the page
   const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#777777', '#b8a800', '#7a5195', '#00a6a6']
   const shapes = ['circle', 'triangle', 'rect', 'rectRot', 'crossRot', 'star']
-  // A long plan on several lines of at most 48 letters.
-  const wrap = (text) => text.split(' ').reduce((lines, word) => {
+  // A long plan on several lines of at most so many letters; a number stays with its word.
+  const wrap = (text, most = 48) => text.split(/ (?!\d)/).reduce((lines, word) => {
     const last = lines[lines.length - 1]
-    if ((last + ' ' + word).length > 48) lines.push(word)
+    if ((last + ' ' + word).length > most) lines.push(word)
     else lines[lines.length - 1] = last ? last + ' ' + word : word
     return lines
   }, [''])
+  // Names of plans without the pieces that all of them have.
+  const apart = (names) => {
+    const pieces = names.map((name) => name.split(', '))
+    const shared = (piece) => names.length > 1 && pieces.every((other) => other.includes(piece))
+    return pieces.map((own) => own.filter((piece, i) => i === 0 || !shared(piece)).join(', '))
+  }
   const short = (text, most) => (text.length > most ? text.slice(0, most - 1) + '…' : text)
 
   // A line across the figure: the memory of the device.
@@ -88,7 +94,7 @@
       ctx.font = '12px system-ui,sans-serif'
       ctx.textAlign = 'right'
       const text = name + ' ' + show(at, 'B'), wide = ctx.measureText(text).width + 6
-      const [x, y] = axis === 'y' ? [box.right - 4, place - 5] : [Math.min(place + wide / 2, box.right), box.top - 4]
+      const [x, y] = axis === 'y' ? [box.right - 4, place - 7] : [Math.min(place + wide / 2, box.right), box.top - 4]
       ctx.fillStyle = getComputedStyle(document.body).backgroundColor
       ctx.fillRect(x - wide + 3, y - 11, wide, 14)
       ctx.fillStyle = '#d00000'
@@ -115,10 +121,19 @@
     responsive: true, maintainAspectRatio: false, animation: false,
     plugins: {title: {display: true, text: title, font: {size: 14}}, legend: {position: 'bottom', labels: {usePointStyle: true, boxHeight: 7}}, tooltip, line: at}
   })
-  // A logarithmic axis ends beside the data: by itself it reaches to the next power of ten.
+  const ends = (values) => [Math.min(...values), Math.max(...values)]
+  // Plans of which one takes many times as long as another: on a linear axis it presses them into a corner.
+  const spread = (values) => { const [least, most] = ends(values); return least > 0 && most > 20 * least }
+  // A logarithmic axis ends beside the data: by itself it reaches to the next power of ten.  A linear one of positive
+  // values does not begin below 0.
+  const limits = (log, values, grace) => {
+    const [least, most] = ends(values)
+    if (log) return {min: least / 1.3, max: most * 1.3}
+    return least >= 0 && least < 0.3 * most ? {grace, min: 0} : {grace}
+  }
   const axis = ({name, unit, log}, most, values, grace) => ({
     type: log ? 'logarithmic' : 'linear', title: {display: true, text: name}, suggestedMax: most,
-    ...(log ? {min: Math.min(...values) / 1.3, max: Math.max(...values) * 1.3} : {grace}),
+    ...limits(log, most ? [...values, most] : values, grace),
     ticks: {callback(value, i, ticks) {
       if (log && !/^[125](\.0*)?e/.test(Number(value).toExponential(2))) return ''
       return show(value, unit)
@@ -128,30 +143,39 @@
   // Points: [x, y, colour, what hover shows].
   const points = (figure, spec) => {
     const groups = [...new Set(spec.points.map((p) => p[2]))].sort()
+    const colour = (group, i) => (spec.colours && spec.colours[group]) || colours[i % colours.length]
     const datasets = groups.map((group, i) => ({
       label: short(group || 'all', 40), pointStyle: shapes[i % shapes.length], pointHoverRadius: 9,
       showLine: spec.joined, pointRadius: ({raw}) => (raw && raw.best ? 8 : spec.joined ? 3 : 5), borderWidth: ({raw}) => (raw && raw.best ? 3 : 1),
-      backgroundColor: colours[i % colours.length] + 'bb', borderColor: colours[i % colours.length],
+      backgroundColor: colour(group, i) + 'bb', borderColor: colour(group, i),
       data: spec.points.filter((p) => p[2] === group).map((p) => ({x: p[0], y: p[1], text: p[3], best: spec.best && p === spec.points[0]}))
     }))
     if (spec.diagonal) {
-      const values = spec.points.flatMap((p) => [p[0], p[1]]), ends = [Math.min(...values), Math.max(...values)]
+      const values = spec.points.flatMap((p) => [p[0], p[1]])
       datasets.push({label: 'predicted = measured', type: 'line', pointRadius: 0, pointHitRadius: 0, pointStyle: 'line', borderDash: [5, 5],
-        borderColor: '#888888', backgroundColor: '#888888', data: ends.map((v) => ({x: v, y: v, text: ''}))})
+        borderColor: '#888888', backgroundColor: '#888888', data: ends(values).map((v) => ({x: v, y: v, text: ''}))})
     }
     const options = common(spec.title, {callbacks: {
       title: (items) => items.flatMap((item) => wrap((item.raw.best ? 'best: ' : '') + (item.raw.text || item.dataset.label))).slice(0, 12),
       label: (item) => [spec.x.name + ' ' + show(item.raw.x, spec.x.unit), spec.y.name + ' ' + show(item.raw.y, spec.y.unit)]
     }}, {at: spec.line, name: spec.line_name, axis: 'y'})
     options.plugins.legend.display = groups.length > 1 || groups[0] !== ''
-    options.scales = {x: axis(spec.x, undefined, spec.points.map((p) => p[0])),
-      y: axis(spec.y, spec.line && spec.line * 1.05, spec.points.map((p) => p[1]), '5%')}
+    const scale = (own, k, most) => {
+      const values = spec.points.map((p) => p[k])
+      return axis({...own, log: own.log || (spec.best && spread(values))}, most, values, '5%')
+    }
+    options.scales = {x: scale(spec.x, 0), y: scale(spec.y, 1, spec.line && spec.line * 1.05)}
     return draw(figure, {type: 'scatter', data: {datasets}, options, plugins: [line]})
   }
 
   // Parts: a bar for each plan, stacked.
   const bars = (figure, spec) => {
-    const datasets = spec.parts.map(([name, ...data], i) => ({label: name, data, backgroundColor: colours[i % colours.length], pointStyle: 'rect'}))
+    const colour = (i) => (spec.colours && spec.colours[i]) || colours[i % colours.length]
+    const datasets = spec.parts.map(([name, ...data], i) => ({label: name, data, backgroundColor: colour(i), pointStyle: 'rect'}))
+    const wide = figure.clientWidth > 700, names = apart(spec.bars)
+    const lines = names.map((name) => (wide ? wrap(name, 44) : [short(name, 12)]))
+    const step = 20 + 14 * Math.max(...lines.map((own) => own.length))
+    const numbered = (own, i) => own.map((text, k) => (spec.bars.length > 1 && k === 0 ? i + 1 + '  ' : '') + text)
     const sum = (i) => spec.parts.reduce((total, part) => total + (part[i + 1] || 0), 0)
     const options = common(spec.title, {callbacks: {
       title: (items) => wrap(spec.bars[items[0].dataIndex]),
@@ -160,9 +184,9 @@
     options.indexAxis = 'y'
     options.scales = {
       x: {stacked: true, suggestedMax: spec.line && spec.line * 1.05, ticks: {callback: (value) => show(value, spec.unit), maxRotation: 0, autoSkipPadding: 12}},
-      y: {stacked: true, ticks: {callback: (i) => (spec.bars.length > 1 ? i + 1 + '  ' : '') + short(spec.bars[i], figure.clientWidth > 700 ? 44 : 12)}}
+      y: {stacked: true, ticks: {autoSkip: false, callback: (i) => numbered(lines[i], i)}}
     }
-    return draw(figure, {type: 'bar', data: {labels: spec.bars.map((_, i) => i), datasets}, options, plugins: [line]}, 130 + 34 * spec.bars.length)
+    return draw(figure, {type: 'bar', data: {labels: spec.bars.map((_, i) => i), datasets}, options, plugins: [line]}, 130 + step * spec.bars.length)
   }
 
   if (window.Chart)

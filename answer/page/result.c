@@ -20,6 +20,7 @@ static void put_sheets(struct fr_page *page, const struct fr_json *root) {
     struct fr_error err = {0};
     fr_status status = fr_paper_rows_read(root, &rows, &err);
     if (status != FR_OK) fr_page_gap(page, "the figures of the paper", &err);
+    fr_html_addf(&page->html, "{div.sheets \n");
     for (const struct fr_sheet *s = fr_sheets; status == FR_OK && s->name; s++) {
         struct fr_text svg = {0};
         const struct fr_figure_options o = {.output = "page.svg", .into = &svg};
@@ -37,6 +38,7 @@ static void put_sheets(struct fr_page *page, const struct fr_json *root) {
             fr_page_gap(page, s->title, &err);
         fr_text_free(&svg);
     }
+    fr_html_addf(&page->html, "{/div}\n");
     fr_paper_rows_free(&rows);
 }
 
@@ -131,14 +133,16 @@ void fr_result_sections(struct fr_page *page, const struct fr_json *root) {
     char kind[FR_RESULT_KIND];
     fr_result_kind(root, kind);
     fr_page_answer(page, root, kind);
+    const size_t before = page->html.length;
     fr_page_charts(page, root, kind);
     if (strcmp(kind, "reproduce") == 0) put_sheets(page, root);
     fr_page_costs(page, root, kind);
     put_members(page, root, false);
-    fr_html_addf(&page->html, "{h2 More}\n");
-    fr_page_fold(page, "numbers of the whole");
+    const bool is_bare = page->html.length == before; /* its numbers are all that it has */
+    fr_html_addf(&page->html, is_bare ? "{h2 Numbers}\n" : "{h2 More}\n");
+    if (!is_bare) fr_page_fold(page, "numbers of the whole");
     fr_page_facts(root, "", &page->html);
-    fr_page_unfold(page);
+    if (!is_bare) fr_page_unfold(page);
     put_members(page, root, true);
     fr_page_appendix(page, root);
 }

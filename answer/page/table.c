@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/outcome_fact.h"
 #include "answer/page/words.h"
 #include "base/alloc.h"
 #include "base/json/interval.h"
 #include "base/sort.h"
 #include "base/text/readable.h"
-#include "models/outcome/facts/outcome_fact.h"
 #include "plots/html.h"
 
 enum { DAY_S = 86400, LONG_DAYS = 2, COLUMNS_MAX = 200, DEPTH_MAX = 4, SHOWN_MAX = 14 };

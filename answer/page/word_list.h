@@ -1,5 +1,5 @@
 /* Read by answer/page/words.c alone, without guard.  Rows alone: keys of results that neither facts of an outcome
- * (models/outcome/fact_list.h) nor keys of a plan (models/plan/key_list.h) explain.
+ * (answer/outcome/fact_list.h) nor keys of a plan (models/plan/key_list.h) explain.
  *
  *  FR_WORD(key in JSON without its unit, "what it means") */
 

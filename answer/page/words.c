@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/outcome_fact.h"
 #include "answer/page/table.h"
 #include "base/alloc.h"
 #include "base/json/interval.h"
 #include "base/sort.h"
-#include "models/outcome/facts/outcome_fact.h"
 #include "models/plan/key.h"
 
 static const struct {

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "answer/outcome/report.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
-#include "models/outcome/report.h"
 #include "models/price/rank_map.h"
 #include "topology/communicator.h"
 

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "answer/outcome/report.h"
 #include "answer/predict/neighbours.h"
 #include "base/alloc.h"
 #include "models/outcome/moments.h"
-#include "models/outcome/report.h"
 #include "search/chosen.h"
 
 /* ---- what if -------------------------------------------------------------------------------- */

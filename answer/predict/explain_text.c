@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "answer/outcome/report.h"
 #include "answer/predict/explain.h"
 #include "answer/predict/neighbours.h"
 #include "answer/text/even.h"
@@ -11,7 +12,6 @@
 #include "base/alloc.h"
 #include "base/text/wrap.h"
 #include "models/outcome/moments.h"
-#include "models/outcome/report.h"
 
 /* Columns in which the last cell of a row begins. */
 enum { PLAN = 6, INPUT = 31, SCENARIO = 43 };

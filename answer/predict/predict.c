@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "answer/outcome/report.h"
 #include "answer/predict/explain.h"
 #include "base/alloc.h"
-#include "models/outcome/report.h"
 #include "search/break_even.h"
 #include "search/chosen.h"
 #include "sim/run.h"

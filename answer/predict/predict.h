@@ -5,7 +5,7 @@
 
 #include "answer/predict/training.h"
 
-/** Who prices it, in the order of fr_engine_names (models/outcome/report.h). */
+/** Who prices it, in the order of fr_engine_names (answer/outcome/report.h). */
 typedef enum { FR_ENGINE_CLOSED, FR_ENGINE_EVENT, FR_ENGINE_SIMGRID } fr_engine;
 
 /** Cost of an iteration of the job's plan by @p engine.  A grid per layer that was left open is

@@ -5,12 +5,12 @@
 
 #include "answer/brief/emitter.h"
 #include "answer/brief/words.h"
+#include "answer/outcome/outcome_fact.h"
 #include "answer/predict/explain.h"
 #include "answer/text/even.h"
 #include "answer/text/fact_lines.h"
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
-#include "models/outcome/facts/outcome_fact.h"
 
 /* The time, and of a plan that cannot run why. */
 static void answer(struct fr_brief *brief, const struct fr_job *job,

@@ -14,6 +14,7 @@
 const struct fr_composition fr_compositions[] = {
     {"kind ffn", "ffn-16384", {NULL}},
     {"kind cnn", "alexnet", {NULL}},
+    {"kind cnn, domain", "resnet-50", {"domain=15", NULL}},
     {"kind branches", "attention-branches", {NULL}},
     {"kind transformer", "gpt-2", {NULL}},
     {"kind transformer, cross-attention", "transformer-base", {NULL}},

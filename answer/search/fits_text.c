@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "answer/outcome/report.h"
 #include "answer/predict/neighbours.h"
 #include "answer/text/render.h"
 #include "base/text/wrap.h"
 #include "models/outcome/fits/fits.h"
-#include "models/outcome/report.h"
 
 static void row(struct fr_text *text, const char *name, double size_B, double low_B,
                 double high_B) {

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/search/search.h"
 #include "base/alloc.h"
 #include "base/units.h"
-#include "models/outcome/report.h"
 
 static int64_t common(int64_t a, int64_t b) {
     while (b) {

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/search/choice/even.h"
 #include "answer/search/choice/lossy.h"
 #include "answer/search/choice/ranks.h"
 #include "base/alloc.h"
 #include "base/range.h"
 #include "models/job/assume.h"
-#include "models/outcome/report.h"
 #include "search/layer_grids.h"
 #include "trust/interval.h"
 
@@ -110,6 +110,7 @@ static fr_status price_per_layer(struct fr_searched *r, struct fr_error *err) {
     if (!plan.method->grids || job->workload.n_layers < 2 || plan.layer_tp ||
         plan.layer_tp_best)
         return FR_OK;
+    plan.domain = 0; /* with it all layers are on one grid */
     r->layer_tp = fr_calloc((size_t)job->workload.n_layers, sizeof *r->layer_tp);
     if (!r->layer_tp) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     if (fr_layer_grids_best(job, &plan, r->layer_tp, err) != FR_OK) return FR_OK;

@@ -8,15 +8,15 @@
 
 #include "answer/brief/emitter.h"
 #include "answer/brief/words.h"
+#include "answer/outcome/outcome_fact.h"
+#include "answer/outcome/report.h"
 #include "answer/search/answers.h"
 #include "answer/search/choice/lossy.h"
 #include "answer/text/even.h"
 #include "base/alloc.h"
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
-#include "models/outcome/facts/outcome_fact.h"
 #include "models/outcome/fits/fits.h"
-#include "models/outcome/report.h"
 #include "models/plan/common.h"
 #include "search/crossover.h"
 

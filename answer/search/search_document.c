@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/predict/explain.h"
 #include "answer/predict/neighbours.h"
 #include "answer/search/choice/choice_document.h"
@@ -13,7 +14,6 @@
 #include "base/json/interval.h"
 #include "models/job/runtime.h"
 #include "models/outcome/fits/fits.h"
-#include "models/outcome/report.h"
 #include "search/break_even.h"
 #include "search/crossover.h"
 
@@ -277,7 +277,7 @@ static void json_curve(struct fr_json_writer *w, const struct fr_searched *r,
     plan.clock_Hz = NULL;
     plan.n_clock_Hz = 0;
     fr_json_add_object(w, "curve");
-    fr_json_add_string(w, "plan", fr_report_plan_line(&plan, line, sizeof line));
+    fr_json_add_string(w, "plan", fr_plan_line(&plan, 0, line, sizeof line));
     fr_json_add_array(w, "points");
     for (int i = 0; i < n; i++) {
         fr_json_begin_object(w);

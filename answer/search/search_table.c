@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/search/choice/even.h"
 #include "answer/text/even.h"
 #include "answer/text/fact_lines.h"
 #include "answer/text/render.h"
 #include "base/text/wrap.h"
-#include "models/outcome/report.h"
 
 enum { CELL = 40, PLAN_AT_LEAST = 34, PLAN_BELOW = 5 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/predict/training_text.h"
 #include "answer/search/answers.h"
 #include "answer/search/choice/lossy.h"
@@ -15,7 +16,6 @@
 #include "answer/text/render.h"
 #include "base/alloc.h"
 #include "base/text/wrap.h"
-#include "models/outcome/report.h"
 #include "search/crossover.h"
 
 /* "head       this, that". */

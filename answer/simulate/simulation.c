@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "answer/outcome/report.h"
 #include "base/alloc.h"
+#include "base/text/readable.h"
 #include "base/text/version.h"
 #include "models/job/runtime.h"
-#include "models/outcome/report.h"
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
@@ -47,6 +48,21 @@ static void critical_json(struct fr_json_writer *w, const struct fr_simulation *
     fr_json_end_array(w);
 }
 
+static void collectives_json(struct fr_json_writer *w, const struct fr_simulation *s) {
+    const struct fr_conflicts *c = &s->conflicts;
+    if (!c->played) return;
+    fr_json_add_object(w, "collectives");
+    fr_json_add_number(w, "merged", c->merged);
+    if (c->alone_s > 0) {
+        fr_json_add_number(w, "alone_s", c->alone_s);
+        fr_json_add_object(w, "lost_s");
+        for (int k = 0; k < FR_PRICE_PARTS; k++)
+            if (fr_conflict_names[k]) fr_json_add_number(w, fr_conflict_names[k], c->lost_s[k]);
+        fr_json_end_object(w);
+    }
+    fr_json_end_object(w);
+}
+
 void fr_simulation_json(struct fr_text *text, const struct fr_job *job,
                         const struct fr_simulation *s) {
     struct fr_json_writer w = {.text = text, .indent = 2};
@@ -55,6 +71,7 @@ void fr_simulation_json(struct fr_text *text, const struct fr_job *job,
     fr_json_add_string(&w, "network", s->network->name);
     fr_runtime_put(&job->cluster, &w);
     fr_json_add_integer(&w, "tasks", s->n_tasks);
+    collectives_json(&w, s);
     fr_json_key(&w, "outcome");
     fr_report_json(&w, job, &s->outcome);
     stages_json(&w, s);
@@ -120,20 +137,25 @@ fr_status fr_simulation_trace(const struct fr_job *job, const struct fr_simulati
     struct fr_trace_series *memory = NULL;
     char title[FR_PLAN_LINE + 256], plan[FR_PLAN_LINE], bubble[32];
     snprintf(title, sizeof title, "%s on %s",
-             fr_report_plan_line(&s->outcome.plan, plan, sizeof plan),
+             fr_plan_line(&s->outcome.plan, 0, plan, sizeof plan),
              job->cluster.name[0] ? job->cluster.name : job->cluster_from);
     bool pipeline = fr_job_is_pipeline(job, &s->outcome.plan);
     snprintf(bubble, sizeof bubble, "%.1f %%",
              100 * s->outcome.part_s[FR_PART_BUBBLE] / s->outcome.time_s);
-    const struct fr_trace_note notes[] = {
+    char fixed[64], time[FR_READABLE];
+    const double fixed_s = job->cluster.device.fixed_s;
+    snprintf(fixed, sizeof fixed, "%s a step, which no task has",
+             fr_readable(fixed_s, FR_QUANTITY_TIME, time));
+    struct fr_trace_note notes[8] = {
         {"cluster", job->cluster.name[0] ? job->cluster.name : job->cluster_from},
         {"software", job->cluster.runtime},
         {"model", job->workload.name[0] ? job->workload.name : job->model_from},
         {"plan", plan},
         {"network", s->network->name},
-        {"version", fr_version},
-        {"bubble", bubble}}; /* last: layers by themselves have none */
-    const int n_notes = (int)(sizeof notes / sizeof *notes) - !pipeline;
+        {"version", fr_version}};
+    int n_notes = 6;
+    if (fixed_s > 0) notes[n_notes++] = (struct fr_trace_note){"fixed costs", fixed};
+    if (pipeline) notes[n_notes++] = (struct fr_trace_note){"bubble", bubble};
     fr_status status = FR_OK;
     bool known = s->n_stages > 0 && s->stages[0].state_B > 0;
     double *busy_W = fr_plan_clocks(&s->outcome.plan) ? busy_powers(job, s) : NULL;

@@ -4,12 +4,14 @@
 #include <math.h>
 
 #include "answer/predict/predict_brief.h"
+#include "answer/simulate/conflicts_words.h"
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
 
 /* The stages of a pipeline that compute most and least. */
 static void stages(struct fr_brief *brief, const struct fr_simulation *s) {
     int most = 0, least = 0;
+    const char *what = s->conflicts.played ? "rank" : "stage";
     char a[FR_READABLE], b[FR_READABLE];
     for (int i = 1; i < s->n_stages; i++) {
         if (s->stages[i].busy_s > s->stages[most].busy_s) most = i;
@@ -21,9 +23,9 @@ static void stages(struct fr_brief *brief, const struct fr_simulation *s) {
     if (s->n_stages == 1)
         fr_brief_row(brief, FR_BRIEF_SHOULD, "busy", "a rank computes %s of the step", a);
     else
-        fr_brief_row(brief, FR_BRIEF_SHOULD, "stages",
-                     "stage %d of %d computes most, %s of the step; stage %d least, %s", most,
-                     s->n_stages, a, least, b);
+        fr_brief_row(brief, FR_BRIEF_SHOULD, s->conflicts.played ? "ranks" : "stages",
+                     "%s %d of %d computes most, %s of the step; %s %d least, %s", what, most,
+                     s->n_stages, a, what, least, b);
 }
 
 static void critical_path(struct fr_brief *brief, const struct fr_simulation *s) {
@@ -54,6 +56,15 @@ static void critical_path(struct fr_brief *brief, const struct fr_simulation *s)
     fr_brief_words(brief, FR_BRIEF_SHOULD, "critical", &words);
 }
 
+static void conflicts(struct fr_brief *brief, const struct fr_simulation *s) {
+    struct fr_text words = {0};
+    fr_conflicts_words(s, &words);
+    if (words.length > 0)
+        fr_brief_words(brief, FR_BRIEF_SHOULD, "conflicts", &words);
+    else
+        fr_text_free(&words);
+}
+
 void fr_simulation_brief(struct fr_text *text, const struct fr_job *job,
                          const struct fr_simulation *s, const char *again) {
     struct fr_brief brief = {0};
@@ -62,6 +73,7 @@ void fr_simulation_brief(struct fr_text *text, const struct fr_job *job,
     if (s->n_stages > 0) {
         stages(&brief, s);
         critical_path(&brief, s);
+        conflicts(&brief, s);
         fr_brief_row(&brief, FR_BRIEF_MAY, "network", "%s: %s; %s tasks were run",
                      s->network->name, s->network->summary,
                      fr_readable_count(s->n_tasks, tasks));

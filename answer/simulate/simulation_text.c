@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "answer/simulate/conflicts_words.h"
 #include "answer/text/render.h"
 #include "base/text/wrap.h"
 
@@ -17,7 +18,9 @@ static void add_quantity(struct fr_text *text, int width, double value, fr_quant
 
 static void stages_text(struct fr_text *text, const struct fr_simulation *s) {
     enum { SHOWN = 32 };
-    fr_text_addf(text, "\none rank of each stage\n%6s %11s %11s %11s %11s %11s %7s\n", "stage",
+    bool all = s->conflicts.played;
+    fr_text_addf(text, "\n%s\n%6s %11s %11s %11s %11s %11s %7s\n",
+                 all ? "each rank" : "one rank of each stage", all ? "rank" : "stage",
                  "computing", "collectives", "blocked", "idle", "energy", "used");
     for (int32_t i = 0; i < s->n_stages && i < SHOWN; i++) {
         const struct fr_stage_use *use = &s->stages[i];
@@ -79,4 +82,8 @@ void fr_simulation_text(struct fr_text *text, const struct fr_job *job,
     critical_text(text, s);
     fr_text_addf(text, "\n%" PRId64 " tasks, network %s:\n", s->n_tasks, s->network->name);
     fr_wrap_cell(text, 0, s->network->summary);
+    struct fr_text words = {0};
+    fr_conflicts_words(s, &words);
+    if (words.length > 0) fr_wrap_cell(text, 0, fr_text_get(&words));
+    fr_text_free(&words);
 }

@@ -1,12 +1,12 @@
 /** @file
  *  Facts of an outcome as lines for a person: "what       value   note".
  *
- *  Which facts, under which labels and in which order their rows say (TEXT in models/outcome/fact_list.h).  A number that
+ *  Which facts, under which labels and in which order their rows say (TEXT in answer/outcome/fact_list.h).  A number that
  *  is not known has no line, unless what is noted beside it says why. */
 #ifndef FR_ANSWER_TEXT_FACT_LINES_H
 #define FR_ANSWER_TEXT_FACT_LINES_H
 
-#include "models/outcome/facts/outcome_fact.h"
+#include "answer/outcome/outcome_fact.h"
 
 /** Groups of lines: those that a search's best plan has, too. */
 enum { FR_LINES_FIRST = 1, FR_LINES_RATES = 2, FR_LINES_RATES_END = 4, FR_LINES_LAST = 9 };

@@ -4,7 +4,7 @@
 #include "base/text/wrap.h"
 #include "models/job/assume.h"
 #include "models/job/runtime.h"
-#include "models/outcome/facts/units.h"
+#include "models/outcome/units.h"
 #include "models/price/lines.h"
 #include "models/work/transformer.h"
 
@@ -270,7 +270,7 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
     fr_outcome_view(job, out, &v);
     fr_render_inputs(text, job, &out->plan, FR_COLUMNS);
     fr_text_addf(text, "plan       ");
-    fr_report_plan_line(&out->plan, line, sizeof line);
+    fr_plan_line(&out->plan, 0, line, sizeof line);
     snprintf(line + strlen(line), sizeof line - strlen(line), ", %" PRId64 " ranks",
              out->ranks);
     fr_wrap_list(text, line, 11, 11, FR_COLUMNS);

@@ -3,7 +3,7 @@
 #ifndef FR_ANSWER_TEXT_RENDER_H
 #define FR_ANSWER_TEXT_RENDER_H
 
-#include "models/outcome/report.h"
+#include "answer/outcome/report.h"
 
 /** A quantity for a table: "-" where it is not known. @return @p out. */
 const char *fr_render_quantity(double si, fr_quantity quantity, char *out, size_t capacity);

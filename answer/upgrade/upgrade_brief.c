@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "answer/brief/words.h"
+#include "answer/outcome/report.h"
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
-#include "models/outcome/report.h"
 
 /* The runtime that is fastest for as many samples; -1: none can run. */
 static int fastest(const struct fr_upgrade *u) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answer/brief/words.h"
+#include "answer/outcome/report.h"
 #include "answer/search/user_plan.h"
 #include "answer/text/even.h"
 #include "answer/text/render.h"
@@ -17,7 +18,6 @@
 #include "base/text/readable.h"
 #include "base/text/wrap.h"
 #include "models/outcome/fits/fits.h"
-#include "models/outcome/report.h"
 #include "models/plan/common.h"
 #include "trust/odds.h"
 

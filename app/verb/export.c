@@ -6,12 +6,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "answer/outcome/report.h"
 #include "app/load.h"
 #include "app/verb.h"
 #include "base/file.h"
 #include "base/file/folder.h"
 #include "base/text/meant.h"
-#include "models/outcome/report.h"
 #include "sim/chakra.h"
 #include "sim/goal.h"
 #include "sim/run.h"
@@ -24,6 +24,9 @@ static const struct fr_option options[] = {
     FR_OPTION_SET,
     {"ranks", "N", "simgrid: how many ranks (default: all of the cluster, at most 512)", 'n'},
     {"out", "FILE", "where it goes (default: standard output); of chakra a folder", 'o'},
+    {"collectives", "NAME",
+     "goal, of a pipeline: operations (inside its passes, default) or messages of all ranks",
+     0},
     {"json", NULL, "chakra: JSON, not protobuf", 0},
     FR_OPTION_HELP,
     FR_OPTION_END};
@@ -78,16 +81,19 @@ static fr_status look_at(struct fr_job *job, const struct fr_simulate_options *h
     return status;
 }
 
-/* Layers with explicit collectives; a pipeline with one rank a stage. */
+/* Layers with explicit collectives; a pipeline with one rank a stage, unless all are asked for. */
 static fr_status goal(const struct fr_args *args, struct fr_job *job, struct fr_text *text,
                       struct fr_error *err) {
+    static const char *const spellings[] = {"operations", "messages", NULL};
+    int spelling = 0;
     FR_TRY(no_json(args, err));
+    FR_TRY(fr_args_choice(args, "collectives", spellings, &spelling, err));
     FR_TRY(fr_app_load(args, true, job, err));
-    const struct fr_simulate_options how = {.network = &fr_network_isolated,
-                                            .look = write_goal,
-                                            .context = text,
-                                            .as_messages =
-                                                !fr_job_is_pipeline(job, &job->plan)};
+    const struct fr_simulate_options how = {
+        .network = &fr_network_isolated,
+        .look = write_goal,
+        .context = text,
+        .as_messages = spelling == 1 || !fr_job_is_pipeline(job, &job->plan)};
     return look_at(job, &how, err);
 }
 
@@ -260,9 +266,9 @@ const struct fr_verb fr_verb_export = {
     .details =
         "goal: what each rank computes and sends, after what, for LogGOPSim (txt2bin). A "
         "pipeline's "
-        "stages, once for all replicas; of layers all ranks, collectives as messages. Work is "
-        "in "
-        "nanoseconds, how long messages take is the reader's.\n"
+        "stages, once for all replicas; of layers, or with --collectives messages, all ranks, "
+        "collectives as messages. Work is in nanoseconds, how long messages take is the "
+        "reader's.\n"
         "  forerun export goal --cluster a100-hdr --model gpt-8.3b --set pp=4 > schedule.goal\n"
         "chakra: execution traces of all ranks (Chakra 0.0.4, a file each), as ASTRA-sim reads "
         "them: work, messages, and the collectives of replicas with their process groups. "

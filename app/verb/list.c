@@ -29,21 +29,19 @@ struct row {
 enum { ROWS_MAX = 1024, SCHEMAS_MAX = 64 };
 enum { RUNTIMES_MAX = 128, RUNTIME_DATE = 16, RUNTIME_SOURCE = 512 };
 
-static int list_collectives(struct row *rows) {
-    int n = 0;
-    for (const struct fr_collective *const *c = fr_collectives; *c; c++)
-        rows[n++] =
-            (struct row){(*c)->name, fr_op_names[(*c)->op], (*c)->equation, (*c)->source};
-    return n;
-}
+/* A list of one row for each object `of` a table. */
+#define LIST(list, type, table, ...)                                                           \
+    static int list(struct row *rows) {                                                        \
+        int n = 0;                                                                             \
+        for (const struct type *of; (of = table[n]) != NULL; n++)                              \
+            rows[n] = (struct row){__VA_ARGS__};                                               \
+        return n;                                                                              \
+    }
 
-static int list_methods(struct row *rows) {
-    int n = 0;
-    for (const struct fr_method *const *m = fr_methods; *m; m++)
-        rows[n++] = (struct row){(*m)->name, (*m)->exact ? "exact" : "approximate",
-                                 (*m)->summary, (*m)->source};
-    return n;
-}
+LIST(list_collectives, fr_collective, fr_collectives, of->name, fr_op_names[of->op],
+     of->equation, of->source)
+LIST(list_methods, fr_method, fr_methods, of->name, of->exact ? "exact" : "approximate",
+     of->summary, of->source)
 
 /* Keys of the plan; docs/reference/plan-keys.md names what reads a key. */
 static int list_keys(struct row *rows) {
@@ -72,19 +70,9 @@ static int list_assumptions(struct row *rows) {
     return n;
 }
 
-static int list_schedules(struct row *rows) {
-    int n = 0;
-    for (const struct fr_schedule *const *s = fr_schedules; *s; s++)
-        rows[n++] = (struct row){(*s)->name, "pipeline", (*s)->summary, (*s)->source};
-    return n;
-}
-
-static int list_compressions(struct row *rows) {
-    int n = 0;
-    for (const struct fr_compression *const *c = fr_compressions; *c; c++)
-        rows[n++] = (struct row){(*c)->name, "lossy", (*c)->summary, (*c)->source};
-    return n;
-}
+LIST(list_schedules, fr_schedule, fr_schedules, of->name, "pipeline", of->summary, of->source)
+LIST(list_compressions, fr_compression, fr_compressions, of->name, "lossy", of->summary,
+     of->source)
 
 static int list_forms(struct row *rows) {
     int n = 0;
@@ -95,26 +83,9 @@ static int list_forms(struct row *rows) {
     return n;
 }
 
-static int list_importers(struct row *rows) {
-    int n = 0;
-    for (const struct fr_importer *const *i = fr_importers; *i; i++)
-        rows[n++] = (struct row){(*i)->spelling, "import", (*i)->reads, ""};
-    return n;
-}
-
-static int list_kinds(struct row *rows) {
-    int n = 0;
-    for (const struct fr_kind *const *k = fr_kinds; *k; k++)
-        rows[n++] = (struct row){(*k)->name, "model", (*k)->summary, ""};
-    return n;
-}
-
-static int list_families(struct row *rows) {
-    int n = 0;
-    for (const struct fr_family *const *f = fr_families; *f; f++)
-        rows[n++] = (struct row){(*f)->name, "config.json", (*f)->summary, ""};
-    return n;
-}
+LIST(list_importers, fr_importer, fr_importers, of->spelling, "import", of->reads, "")
+LIST(list_kinds, fr_kind, fr_kinds, of->name, "model", of->summary, "")
+LIST(list_families, fr_family, fr_families, of->name, "config.json", of->summary, "")
 
 /* Names in the user's own folders and the site's, a line each.  One that a preset has is the site's under "site:NAME"
  * alone, and of the user's own folder nobody's. */
@@ -240,12 +211,7 @@ static int list_schemas(struct row *rows) {
     return n;
 }
 
-static int list_formats(struct row *rows) {
-    int n = 0;
-    for (const struct fr_format *const *f = fr_formats; *f; f++)
-        rows[n++] = (struct row){(*f)->name, (*f)->ending, (*f)->summary, ""};
-    return n;
-}
+LIST(list_formats, fr_format, fr_formats, of->name, of->ending, of->summary, "")
 
 static int list_reasons(struct row *rows) {
     int n = 0;
@@ -255,26 +221,9 @@ static int list_reasons(struct row *rows) {
     return n;
 }
 
-static int list_figures(struct row *rows) {
-    int n = 0;
-    for (const struct fr_figure *const *f = fr_figures; *f; f++)
-        rows[n++] = (struct row){(*f)->name, "figure", (*f)->summary, (*f)->inputs};
-    return n;
-}
-
-static int list_networks(struct row *rows) {
-    int n = 0;
-    for (const struct fr_network *const *k = fr_networks; *k; k++)
-        rows[n++] = (struct row){(*k)->name, "simulate", (*k)->summary, (*k)->source};
-    return n;
-}
-
-static int list_shapes(struct row *rows) {
-    int n = 0;
-    for (const struct fr_shape *const *s = fr_shapes; *s; s++)
-        rows[n++] = (struct row){(*s)->name, (*s)->example, (*s)->summary, (*s)->source};
-    return n;
-}
+LIST(list_figures, fr_figure, fr_figures, of->name, "figure", of->summary, of->inputs)
+LIST(list_networks, fr_network, fr_networks, of->name, "simulate", of->summary, of->source)
+LIST(list_shapes, fr_shape, fr_shapes, of->name, of->example, of->summary, of->source)
 
 /* Why the plan of a job cannot be priced, or that it can; the job is freed. */
 static const char *verdict_of(fr_status loaded, struct fr_job *job) {

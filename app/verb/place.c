@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/placement/place.h"
 #include "answer/text/render.h"
 #include "app/load.h"
 #include "app/page/page.h"
 #include "app/verb.h"
 #include "base/text/wrap.h"
-#include "models/outcome/report.h"
 #include "models/price/rank_map.h"
 
 static const struct fr_option options[] = {

@@ -15,6 +15,7 @@
 #include "base/text/marked.h"
 #include "base/text/meant.h"
 #include "base/text/version.h"
+#include "base/text/wrap.h"
 #include "studies/dsp/quality.h"
 #include "studies/measured.h"
 #include "studies/optimus/quality.h"
@@ -188,6 +189,12 @@ static fr_status update(const char *file, const struct fr_paper *paper,
     return status;
 }
 
+static void put_more(const struct fr_paper *paper, struct fr_text *text) {
+    if (!paper->more) return;
+    fr_wrap(text, paper->more, 0, 0, FR_COLUMNS);
+    fr_text_addf(text, "\n\n");
+}
+
 /* The rows as JSON where @p w has a text, and in the form that is printed where that is another. */
 static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
                      struct fr_text *text, struct fr_json_writer *w, struct fr_error *err) {
@@ -213,6 +220,9 @@ static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
         fr_rows_markdown(paper, &r, text);
     else if (shown)
         fr_reproduction_text(paper, &r, fr_args_has(args, "wide"), text);
+    if (shown && !fr_args_has(args, "latex") && !markdown && !fr_args_has(args, "quality") &&
+        !measured)
+        put_more(paper, text);
     free(r.rows);
     return status;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "answer/simulate/simulation.h"
 #include "answer/simulate/simulation_brief.h"
 #include "answer/simulate/simulation_text.h"
@@ -12,7 +13,6 @@
 #include "app/text/next.h"
 #include "app/verb.h"
 #include "base/file.h"
-#include "models/outcome/report.h"
 #include "plots/figure.h"
 #include "search/chosen.h"
 #include "sim/run.h"
@@ -32,8 +32,8 @@ static const struct fr_option options[] = {
      "fair (all at once) or simgrid; default: as predict, shared where messages are slow",
      0},
     {"collectives", "NAME",
-     "of layers: operations (one rank stands for all, default) or messages (all ranks, also of "
-     "pipelines)",
+     "operations (one rank stands for all, default) or messages (all ranks, each collective as "
+     "its messages)",
      0},
     {"trace", "FILE", "timeline: .json (Chrome, Perfetto), .paje or .csv", 't'},
     {"gantt", "FILE", "picture of the timeline: .svg, .png or .pdf", 'g'},

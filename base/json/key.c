@@ -66,32 +66,3 @@ const struct fr_json_key *fr_json_key_find(const struct fr_json_key *rows, const
     while (rows->name && strcmp(rows->name, name) != 0) rows++;
     return rows->name ? rows : NULL;
 }
-
-static const char *bound(const struct fr_json_key *key, double value, char *out,
-                         size_t capacity) {
-    int power = 20;
-    while (power < 63 && value != (double)((int64_t)1 << power)) power++;
-    if (key->type == FR_KEY_QUANTITY)
-        fr_quantity_format(value, key->quantity, out, capacity);
-    else if (power < 63)
-        snprintf(out, capacity, "2^%d", power);
-    else
-        fr_number_write(value, out, capacity);
-    return out;
-}
-
-const char *fr_json_key_values(const struct fr_json_key *key, char *out, size_t capacity) {
-    char least[40], most[40];
-    size_t used = 0;
-    *out = '\0';
-    for (int i = 0; key->words && key->words[i]; i++)
-        fr_line_addf(out, capacity, &used, "%s`%s`", i ? ", " : "", key->words[i]);
-    if (key->type == FR_KEY_BOOL) fr_line_addf(out, capacity, &used, "`false`, `true`");
-    if (key->type == FR_KEY_TEXT) fr_line_addf(out, capacity, &used, "words");
-    if (key->type <= FR_KEY_QUANTITY)
-        fr_line_addf(out, capacity, &used, "%s to %s",
-                     bound(key, key->least, least, sizeof least),
-                     bound(key, key->most, most, sizeof most));
-    if (key->type == FR_KEY_OTHER) fr_line_addf(out, capacity, &used, "below");
-    return out;
-}

@@ -45,8 +45,4 @@ fr_status fr_json_read_keys(const struct fr_json *object, const struct fr_json_k
 /** The row called @p name, or NULL. */
 const struct fr_json_key *fr_json_key_find(const struct fr_json_key *rows, const char *name);
 
-/** The accepted values of a key, in words: "1 to 2^20", "`layer`, `rms`", "a size".  @return
- *  @p out */
-const char *fr_json_key_values(const struct fr_json_key *key, char *out, size_t capacity);
-
 #endif

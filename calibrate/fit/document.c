@@ -6,7 +6,6 @@
 #include "base/text/version.h"
 #include "calibrate/fit/fit.h"
 #include "calibrate/fit/rates.h"
-#include "models/outcome/report.h"
 
 static void json_quality(struct fr_json_writer *w, const char *key,
                          const struct fr_fit_quality *q) {

@@ -81,7 +81,3 @@ fr_status fr_fit_log_form(const struct fr_fit_point *points, int n, bool relativ
     fit(&w, allowed, log);
     return FR_OK;
 }
-
-double fr_fit_log_time_s(const struct fr_fit_log *log, int64_t n_ranks, double size_B) {
-    return log->c1_s * log2((double)n_ranks) + log->c2_s_per_B * size_B + log->c3_s;
-}

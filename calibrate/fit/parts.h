@@ -30,7 +30,6 @@ fr_status fr_fit_medians(const struct fr_samples *samples, const struct fr_serie
  *  @param skip      index left out, or -1 */
 fr_status fr_fit_log_form(const struct fr_fit_point *points, int n, bool relative, int skip,
                           struct fr_fit_log *log);
-double fr_fit_log_time_s(const struct fr_fit_log *log, int64_t n_ranks, double size_B);
 
 /** Piecewise t = latency + per_byte m over @p points of one curve, coefficients >= 0, least
  *  squares of relative errors.  Breakpoints by dynamic programming over the sorted sizes, their
@@ -39,8 +38,6 @@ double fr_fit_log_time_s(const struct fr_fit_log *log, int64_t n_ranks, double s
  *  @param skip  index left out, or -1 */
 fr_status fr_fit_segments(const struct fr_fit_point *points, int n, int skip,
                           struct fr_segment_fit *fit);
-/** The same as fr_form_segments prices it. */
-double fr_fit_segments_time_s(const struct fr_segment_fit *fit, double size_B);
 
 /** Curves, all forms, their qualities and the choice between them; op->points, n_points and gpu
  *  are set. */

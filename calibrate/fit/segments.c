@@ -144,7 +144,3 @@ done:
     free(table.from);
     return status;
 }
-
-double fr_fit_segments_time_s(const struct fr_segment_fit *fit, double size_B) {
-    return fr_segment_fit_s(fit, size_B);
-}

@@ -214,7 +214,7 @@ typedef struct forerun_simulate_options {
     const char *network;
     /** Leave the timeline in forerun_text: "chrome" (Perfetto reads it), "paje" or "csv"; or NULL. */
     const char *trace;
-    /** For a model of layers: all ranks, collectives as their messages. */
+    /** All ranks, collectives as their messages. */
     int messages;
 } forerun_simulate_options;
 #define FORERUN_SIMULATE_DEFAULTS                                                              \

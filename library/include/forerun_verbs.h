@@ -159,6 +159,8 @@ FORERUN_API forerun_status forerun_gemm(const char *const *words,
  *    --set KEY=VALUE...  change an input: ghost=16, model.layers=4, cluster.device.launch=5us
  *    --ranks N  simgrid: how many ranks (default: all of the cluster, at most 512)
  *    --out FILE  where it goes (default: standard output); of chakra a folder
+ *    --collectives NAME  goal, of a pipeline: operations (inside its passes, default) or
+ *         messages of all ranks
  *    --json  chakra: JSON, not protobuf */
 FORERUN_API forerun_status forerun_export(const char *const *words,
                                     forerun_result **result, forerun_error *error);

@@ -88,23 +88,10 @@ static int64_t lists_before(int64_t layers, int64_t pp) {
     return n;
 }
 
-/* Lists of every number of stages and of chunks, so that plans of a search may point to them. */
-static fr_status make_lighter(struct fr_job *job, struct fr_error *err) {
-    enum { LAYERS_MAX = 512 };
-    int64_t layers = job->workload.transformer.layers, *at;
-    if (job->workload.transformer.predicted == 0 || layers > LAYERS_MAX) return FR_OK;
-    at = job->lighter =
-        fr_malloc((size_t)lists_before(layers, layers + 1), sizeof *job->lighter);
-    if (!at) return fr_fail(err, FR_ERR_NOMEM, "assumed", "out of memory");
-    for (int64_t pp = 1; pp <= layers; pp++)
-        for (int64_t v = 1; v <= layers / pp; v++, at += pp) lighten(layers, pp, v, at);
-    return FR_OK;
-}
-
 static bool take_lighter(const struct fr_job *job, struct fr_plan *plan) {
     int64_t layers = job->workload.transformer.layers, pp = plan->pp,
             v = plan->schedule->interleaves ? plan->chunks : 1;
-    if (pp * v > layers || plan->schedule->folds || plan->order) return false;
+    if (!job->lighter || pp * v > layers || plan->schedule->folds || plan->order) return false;
     const int64_t *list = job->lighter + lists_before(layers, pp) + (v - 1) * pp;
     if (list[pp - 1] < 1 || list[pp - 1] >= list[0]) return false;
     plan->stage_layers = list;
@@ -300,6 +287,22 @@ static void complete_model(struct fr_job *job) {
             break;
         }
     }
+}
+
+/* Lists of every number of stages and of chunks, so that plans of a search may point to them; where some fact takes one. */
+static fr_status make_lighter(struct fr_job *job, struct fr_error *err) {
+    enum { LAYERS_MAX = 512 };
+    int64_t layers = job->workload.transformer.layers, *at;
+    bool asked = false;
+    for (int i = 0; i < job->n_usual; i++)
+        asked = asked || (job->usual[i].rule && job->usual[i].rule->take == take_lighter);
+    if (!asked || layers > LAYERS_MAX) return FR_OK;
+    at = job->lighter =
+        fr_malloc((size_t)lists_before(layers, layers + 1), sizeof *job->lighter);
+    if (!at) return fr_fail(err, FR_ERR_NOMEM, "assumed", "out of memory");
+    for (int64_t pp = 1; pp <= layers; pp++)
+        for (int64_t v = 1; v <= layers / pp; v++, at += pp) lighten(layers, pp, v, at);
+    return FR_OK;
 }
 
 fr_status fr_job_assume(struct fr_job *job, struct fr_error *err) {

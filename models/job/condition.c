@@ -111,7 +111,7 @@ static bool sixteen_bit_float(const struct fr_job *job, const struct fr_plan *pl
 
 static bool has_modules(const struct fr_job *job, const struct fr_plan *plan) {
     (void)plan;
-    return job->lighter != NULL;
+    return job->workload.transformer.predicted > 0;
 }
 
 static bool narrow_gradients(const struct fr_job *job, const struct fr_plan *plan) {

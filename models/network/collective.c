@@ -31,13 +31,13 @@ const struct fr_collective *fr_collective_find(fr_op op, const char *name) {
     return NULL;
 }
 
-/* @param[out] best_s  its time */
 /* Has NCCL algorithms of its own for it?  All others are sends and receives there. */
 static bool nccl_only(fr_op op, const struct fr_collective_args *args) {
     return fr_collective_by_nccl(args) &&
            (op == FR_OP_ALL_REDUCE || op == FR_OP_ALL_GATHER || op == FR_OP_REDUCE_SCATTER);
 }
 
+/* @param[out] best_s  its time */
 static const struct fr_collective *fastest(fr_op op, const struct fr_collective_args *args,
                                            double *best_s) {
     const struct fr_collective *best = NULL;
@@ -65,26 +65,6 @@ double fr_collective_fastest_s(fr_op op, const struct fr_collective_args *args) 
     return best_s;
 }
 
-/* Each term at its cheapest, of the links that the communicator can use: inside and outside at once. */
-static struct fr_link_cost cheapest_link(const struct fr_collective_args *a) {
-    if (a->ranks_per_node >= a->n_ranks) return a->inner;
-    if (a->ranks_per_node <= 1) return a->outer;
-    double in = a->inner.s_per_B, out = a->outer.s_per_B;
-    return (struct fr_link_cost){fmin(a->inner.latency_s, a->outer.latency_s),
-                                 in + out > 0 ? in * out / (in + out) : 0};
-}
-
-double fr_collective_lower_bound_s(fr_op op, const struct fr_collective_args *args) {
-    if (args->n_ranks <= 1) return 0;
-    struct fr_link_cost link = cheapest_link(args);
-    int32_t rounds = op == FR_OP_SEND_RECV ? 1 : fr_log2_ceil(args->n_ranks);
-    double start_s = rounds * link.latency_s, factor = fr_op_bus_factor(op, args->n_ranks);
-    if (fr_collective_by_nccl(args)) start_s = 0; /* its hops have latencies of their own */
-    if (fr_collective_by_nccl(args) && args->inside->in_switch > 0) factor = fmin(factor, 1);
-    double move_s = factor * args->size_B * link.s_per_B;
-    return fmax(start_s, move_s);
-}
-
 bool fr_collective_by_nccl(const struct fr_collective_args *a) {
     bool one_node = a->ranks_per_node >= a->n_ranks;
     return a->inside && (one_node || a->between);
@@ -96,6 +76,11 @@ int32_t fr_log2_ceil(int64_t p) {
 }
 
 bool fr_is_power_of_two(int64_t p) { return p >= 1 && (p & (p - 1)) == 0; }
+
+bool fr_collective_always(const struct fr_collective_args *a) { return a->n_ranks >= 1; }
+bool fr_collective_by_powers(const struct fr_collective_args *a) {
+    return fr_is_power_of_two(a->n_ranks);
+}
 
 struct fr_link_cost fr_collective_flat_link(const struct fr_collective_args *a) {
     return a->ranks_per_node < a->n_ranks ? a->outer : a->inner;

@@ -141,11 +141,7 @@ double fr_message_alone_s(const struct fr_message *message,
 double fr_message_latency_s(const struct fr_message *message,
                             const struct fr_collective_args *args);
 
-/** Time at which the last message of @p list has arrived, every message priced alone by
- *  @p args (an idle network), sends and receives of a rank in list order [s].
- *  @return FR_OK or FR_ERR_NOMEM. */
-fr_status fr_message_list_time_s(const struct fr_message_list *list,
-                                 const struct fr_collective_args *args, double *time_s);
+struct fr_expansion; /* models/network/expansion.h */
 
 struct fr_collective {
     const char *name;     /**< spelling in files and reports */
@@ -158,10 +154,14 @@ struct fr_collective {
     bool (*applicable)(const struct fr_collective_args *a);
     /** Time on an idle network [s], >= 0; 0 when p = 1.  Total on applicable arguments. */
     double (*time_s)(const struct fr_collective_args *a);
-    /** Append the same as messages; fr_message_list_time_s of them equals time_s to rounding.
-     *  @return FR_OK or FR_ERR_NOMEM. */
-    fr_status (*expand)(const struct fr_collective_args *a, struct fr_message_list *list);
+    /** Append the same as messages; played on an idle network they take time_s to rounding. */
+    void (*expand)(const struct fr_collective_args *a, struct fr_expansion *e);
 };
+
+/** Append the messages of @p row. @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_collective_expand(const struct fr_collective *row,
+                               const struct fr_collective_args *a,
+                               struct fr_message_list *list);
 
 /** Rows that others name. */
 extern const struct fr_collective fr_collective_reduce_scatter_gather_reduce,
@@ -180,20 +180,19 @@ const struct fr_collective *fr_collective_fastest(fr_op op,
 /** Its time [s]. */
 double fr_collective_fastest_s(fr_op op, const struct fr_collective_args *args);
 
-/** No algorithm for @p op is faster on these links [s]; 0 when p = 1.  It is the larger of two times.  One is that of
- *  the bytes that must leave or reach some rank (fr_op_bus_factor).  The other is that of the ceil(log2 p) messages
- *  (1 for send_recv) that must follow each other.  Each takes the cheapest links there are: inner ones alone when r =
- *  p, outer ones alone when r = 1.  Else bytes take both at once, and latency is the shorter one.
- *  Where NCCL runs them bytes alone count, and a switch that adds up halves them.  Chan, Heimlich,
- *  Purkayastha, van de Geijn, Concurrency Computat. 19, 2007, section 3. */
-double fr_collective_lower_bound_s(fr_op op, const struct fr_collective_args *args);
-
 /** ceil(log2 p) for p >= 1. */
 int32_t fr_log2_ceil(int64_t p);
 /** Do NCCL or RCCL run the collectives of these ranks: all their links are of a class? */
 bool fr_collective_by_nccl(const struct fr_collective_args *a);
 /** Is p a power of two? */
 bool fr_is_power_of_two(int64_t p);
+/** Rows that any ranks may use, and powers of two alone. */
+bool fr_collective_always(const struct fr_collective_args *a);
+bool fr_collective_by_powers(const struct fr_collective_args *a);
+/** @p rounds messages one after the other, of @p moved_B in all [s]. */
+static inline double fr_messages_s(struct fr_link_cost link, double rounds, double moved_B) {
+    return rounds * link.latency_s + moved_B * link.s_per_B;
+}
 /** The link a flat algorithm prices every message at. */
 struct fr_link_cost fr_collective_flat_link(const struct fr_collective_args *a);
 /** The link that an algorithm prices at whose messages all go from each rank to the next. */

@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 
-struct fr_expansion fr_expansion_open(const struct fr_collective_args *a,
-                                      struct fr_message_list *list) {
+static struct fr_expansion open_expansion(const struct fr_collective_args *a,
+                                          struct fr_message_list *list) {
     struct fr_expansion e = {
         .list = list, .n_ranks = a->n_ranks, .ranks_per_node = a->ranks_per_node};
     size_t p = (size_t)a->n_ranks;
@@ -53,9 +53,13 @@ void fr_expansion_next_round(struct fr_expansion *e) {
     if (!e->failed) memcpy(e->heard, e->received, (size_t)e->n_ranks * sizeof *e->heard);
 }
 
-fr_status fr_expansion_close(struct fr_expansion *e) {
-    free(e->sent);
-    return e->failed ? FR_ERR_NOMEM : FR_OK;
+fr_status fr_collective_expand(const struct fr_collective *row,
+                               const struct fr_collective_args *a,
+                               struct fr_message_list *list) {
+    struct fr_expansion e = open_expansion(a, list);
+    row->expand(a, &e);
+    free(e.sent);
+    return e.failed ? FR_ERR_NOMEM : FR_OK;
 }
 
 void fr_expand_shift(struct fr_expansion *e, struct fr_peers peers, int64_t shift,

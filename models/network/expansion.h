@@ -1,12 +1,12 @@
 /** @file
  *  How an algorithm of models/network/collective/ writes its messages down.
  *
- *  Open an expansion, send round by round, close.  A message follows everything that its source received in earlier
+ *  fr_collective_expand opens and closes; a row sends round by round.  A message follows everything that its source received in earlier
  *  rounds and has sent, and everything that its destination received.  This is the one-port rule of fr_message_list.
  *  `after` states it message by message, so an engine need not know it.  Within a round a rank sends and receives at
  *  once.
  *
- *  Memory running out is noticed once, by fr_expansion_close; until then sends do nothing.
+ *  Memory running out is noticed once, at the end; until then sends do nothing.
  */
 #ifndef FR_MODELS_NETWORK_EXPANSION_H
 #define FR_MODELS_NETWORK_EXPANSION_H
@@ -24,14 +24,9 @@ struct fr_expansion {
     int32_t *heard;    /**< the same as of the end of the previous round */
 };
 
-/** Start appending to @p list; close it whatever happens. */
-struct fr_expansion fr_expansion_open(const struct fr_collective_args *a,
-                                      struct fr_message_list *list);
 void fr_expansion_send(struct fr_expansion *e, int64_t src, int64_t dst, double size_B);
 /** Begin a round: messages sent from here on may carry data that arrived so far. */
 void fr_expansion_next_round(struct fr_expansion *e);
-/** @return FR_OK or FR_ERR_NOMEM. */
-fr_status fr_expansion_close(struct fr_expansion *e);
 
 /** All ranks cut into rings of `members` ranks that lie `stride` apart.  {p, 1} is everyone,
  *  {r, 1} the nodes, {p / r, r} the ranks of equal place in all nodes. */

@@ -1,4 +1,4 @@
-/* The messages of a collective and their critical path. */
+/* The messages of a collective. */
 #include "models/network/collective.h"
 
 #include <stdlib.h>
@@ -32,8 +32,6 @@ void fr_message_list_free(struct fr_message_list *list) {
     *list = (struct fr_message_list){0};
 }
 
-static double later(double a_s, double b_s) { return a_s > b_s ? a_s : b_s; }
-
 double fr_message_alone_s(const struct fr_message *m, const struct fr_collective_args *args) {
     struct fr_link_cost link = m->priced    ? fr_nccl_link(args, (fr_message_price)m->priced)
                                : m->around  ? fr_collective_ring_link(args)
@@ -44,25 +42,4 @@ double fr_message_alone_s(const struct fr_message *m, const struct fr_collective
 
 double fr_message_latency_s(const struct fr_message *m, const struct fr_collective_args *args) {
     return m->priced ? fr_nccl_link(args, (fr_message_price)m->priced).latency_s : 0;
-}
-
-fr_status fr_message_list_time_s(const struct fr_message_list *list,
-                                 const struct fr_collective_args *args, double *time_s) {
-    *time_s = 0;
-    if (list->count == 0) return FR_OK;
-    size_t n = (size_t)list->count, p = (size_t)args->n_ranks;
-    double *arrived_s = fr_calloc(n + 2 * p, sizeof *arrived_s);
-    if (!arrived_s) return FR_ERR_NOMEM;
-    double *sending_s = arrived_s + n, *receiving_s = sending_s + p; /* busy until */
-    for (size_t i = 0; i < n; i++) {
-        const struct fr_message *m = &list->items[i];
-        double start_s = m->rail ? 0 : later(sending_s[m->src], receiving_s[m->dst]);
-        for (int32_t k = 0; k < m->n_after; k++)
-            start_s = later(start_s, arrived_s[m->after[k]]);
-        arrived_s[i] = start_s + fr_message_alone_s(m, args);
-        sending_s[m->src] = receiving_s[m->dst] = arrived_s[i];
-        *time_s = later(*time_s, arrived_s[i]);
-    }
-    free(arrived_s);
-    return FR_OK;
 }

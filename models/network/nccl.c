@@ -129,17 +129,15 @@ static void rounds(struct fr_expansion *e, struct fr_peers peers, double size_B)
     }
 }
 
-fr_status fr_nccl_rounds_expand(const struct fr_collective_args *a, fr_message_price priced,
-                                struct fr_message_list *list) {
-    struct fr_expansion e = fr_expansion_open(a, list);
+void fr_nccl_rounds_expand(const struct fr_collective_args *a, fr_message_price priced,
+                           struct fr_expansion *e) {
     int64_t r = a->ranks_per_node;
-    int32_t from = list->count;
+    int32_t from = e->list->count;
     if (a->n_ranks > 1) {
         double size_B =
             fr_op_bus_factor(FR_OP_ALL_REDUCE, a->n_ranks) * a->size_B / rounds_of(a);
-        rounds(&e, (struct fr_peers){r, 1}, size_B);
-        rounds(&e, (struct fr_peers){a->n_ranks / r, r}, size_B);
+        rounds(e, (struct fr_peers){r, 1}, size_B);
+        rounds(e, (struct fr_peers){a->n_ranks / r, r}, size_B);
     }
-    for (int32_t k = from; k < list->count; k++) list->items[k].priced = (uint8_t)priced;
-    return fr_expansion_close(&e);
+    for (int32_t k = from; k < e->list->count; k++) e->list->items[k].priced = (uint8_t)priced;
 }

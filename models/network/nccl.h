@@ -40,8 +40,8 @@ double fr_nccl_switch_s(const struct fr_collective_args *a);
 /** Cost of a message that an algorithm prices itself. */
 struct fr_link_cost fr_nccl_link(const struct fr_collective_args *a, fr_message_price priced);
 
-/** Append the rounds of a tree or of the switch. @return FR_OK or FR_ERR_NOMEM. */
-fr_status fr_nccl_rounds_expand(const struct fr_collective_args *a, fr_message_price priced,
-                                struct fr_message_list *list);
+/** Append the rounds of a tree or of the switch. */
+void fr_nccl_rounds_expand(const struct fr_collective_args *a, fr_message_price priced,
+                           struct fr_expansion *e);
 
 #endif

@@ -41,3 +41,27 @@ void fr_pattern_halving_scatter(struct fr_expansion *e, double block_B) {
     for (int64_t distance = e->n_ranks / 2; distance >= 1; distance /= 2)
         fr_expand_exchange(e, distance, (double)distance * block_B);
 }
+
+/* Blocks of the @p distance ranks from @p first on, of those that there are. */
+static double blocks_B(const struct fr_expansion *e, int64_t first, int64_t distance,
+                       double block_B) {
+    int64_t left = e->n_ranks - first;
+    return (double)(left < distance ? left : distance) * block_B;
+}
+
+void fr_pattern_binomial_scatter(struct fr_expansion *e, double block_B) {
+    int64_t p = e->n_ranks;
+    for (int64_t d = (int64_t)1 << fr_log2_ceil(p) >> 1; d >= 1 && !e->failed; d /= 2) {
+        for (int64_t src = 0; src + d < p; src += 2 * d)
+            fr_expansion_send(e, src, src + d, blocks_B(e, src + d, d, block_B));
+        fr_expansion_next_round(e);
+    }
+}
+
+void fr_pattern_binomial_gather(struct fr_expansion *e, double block_B) {
+    for (int64_t d = 1; d < e->n_ranks && !e->failed; d *= 2) {
+        for (int64_t dst = 0; dst + d < e->n_ranks; dst += 2 * d)
+            fr_expansion_send(e, dst + d, dst, blocks_B(e, dst + d, d, block_B));
+        fr_expansion_next_round(e);
+    }
+}

@@ -27,5 +27,10 @@ void fr_pattern_circulant_gather(struct fr_expansion *e, struct fr_peers peers, 
 void fr_pattern_doubling_gather(struct fr_expansion *e, double block_B);
 /** The same from p/2 down to 1. */
 void fr_pattern_halving_scatter(struct fr_expansion *e, double block_B);
+/** From rank 0 down a tree, any p; distances d halve.  A multiple of 2 d holds the blocks of the next 2 d ranks, as far as
+ *  there are any, and hands on the upper half. */
+void fr_pattern_binomial_scatter(struct fr_expansion *e, double block_B);
+/** Backwards, distances doubling: an odd multiple of d hands the blocks of d ranks to the even one below. */
+void fr_pattern_binomial_gather(struct fr_expansion *e, double block_B);
 
 #endif

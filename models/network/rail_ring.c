@@ -171,18 +171,17 @@ static void close_rings(struct rings *r) {
     free(r->next);
 }
 
-fr_status fr_rail_ring_expand(const struct fr_collective_args *a, int64_t turns,
-                              struct fr_message_list *list) {
-    struct fr_expansion e = fr_expansion_open(a, list);
-    struct rings r = open_rings(a, &e);
+void fr_rail_ring_expand(const struct fr_collective_args *a, int64_t turns,
+                         struct fr_expansion *e) {
+    struct rings r = open_rings(a, e);
     size_t p = (size_t)a->n_ranks;
     double size_B = a->size_B / (double)a->n_ranks / (double)r.n;
-    for (int64_t j = 0; j < r.n && !e.failed; j++) {
+    for (int64_t j = 0; j < r.n && !e->failed; j++) {
         int32_t *arrived = r.next + 2 * p, *arrives = r.next + 3 * p;
         successors(r.first, r.nodes, j, r.next);
         for (size_t i = 0; i < p; i++) arrived[i] = -1;
-        for (int64_t round = 0; round < turns * (a->n_ranks - 1) && !e.failed; round++) {
-            send_round(&e, r.next, r.node, size_B, arrived, arrives,
+        for (int64_t round = 0; round < turns * (a->n_ranks - 1) && !e->failed; round++) {
+            send_round(e, r.next, r.node, size_B, arrived, arrives,
                        turns == 1 ? FR_PRICED_RING : FR_PRICED_RING_TWICE);
             int32_t *swapped = arrived;
             arrived = arrives;
@@ -190,7 +189,6 @@ fr_status fr_rail_ring_expand(const struct fr_collective_args *a, int64_t turns,
         }
     }
     close_rings(&r);
-    return fr_expansion_close(&e);
 }
 
 /* ---- a broadcast along the rings ----------------------------------------------------------------- */
@@ -226,8 +224,7 @@ double fr_rail_chain_s(const struct fr_collective_args *a) {
     double in_s = in.latency_s + piece_B * in.s_per_B,
            out_s = out.latency_s + piece_B * out.s_per_B,
            between = hops_between(a, out_s > in_s), inside = (double)(a->n_ranks - 1) - between;
-    return between * out_s + inside * in_s +
-           (k - 1) * (inside > 0 ? fmax(out_s, in_s) : out_s);
+    return between * out_s + inside * in_s + (k - 1) * (inside > 0 ? fmax(out_s, in_s) : out_s);
 }
 
 /* One ring's pieces, each down the chain of order[0..p): after what brought it, and what its sender sent before. */
@@ -251,17 +248,15 @@ static void send_pieces(struct fr_expansion *e, const struct rings *r, const int
     }
 }
 
-fr_status fr_rail_chain_expand(const struct fr_collective_args *a, bool reduces,
-                               struct fr_message_list *list) {
-    struct fr_expansion e = fr_expansion_open(a, list);
-    struct rings r = open_rings(a, &e);
+void fr_rail_chain_expand(const struct fr_collective_args *a, bool reduces,
+                          struct fr_expansion *e) {
+    struct rings r = open_rings(a, e);
     int64_t k = pieces(a), p = a->n_ranks;
-    for (int64_t j = 0; j < r.n && !e.failed; j++) {
+    for (int64_t j = 0; j < r.n && !e->failed; j++) {
         int32_t *last = r.next + 2 * p, *order = r.next + 3 * p, at = 0;
         successors(r.first, r.nodes, j, r.next);
         for (int64_t i = 0; i < p; i++, at = r.next[at]) order[reduces ? p - 1 - i : i] = at;
-        send_pieces(&e, &r, order, k, a->size_B / (double)(k * r.n), last);
+        send_pieces(e, &r, order, k, a->size_B / (double)(k * r.n), last);
     }
     close_rings(&r);
-    return fr_expansion_close(&e);
 }

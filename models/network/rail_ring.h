@@ -48,12 +48,12 @@ struct fr_link_cost fr_rail_chain_link(const struct fr_collective_args *a, bool 
 /** Time of a pipelined broadcast, or of a reduction [s]. */
 double fr_rail_chain_s(const struct fr_collective_args *a);
 
-/** Append its messages, n / (K f) each; of a reduction, which goes up the chains. @return FR_OK or FR_ERR_NOMEM. */
-fr_status fr_rail_chain_expand(const struct fr_collective_args *a, bool reduces,
-                               struct fr_message_list *list);
+/** Append its messages, n / (K f) each; of a reduction, which goes up the chains. */
+void fr_rail_chain_expand(const struct fr_collective_args *a, bool reduces,
+                          struct fr_expansion *e);
 
-/** Append the messages, n / (p f) each. @return FR_OK or FR_ERR_NOMEM. */
-fr_status fr_rail_ring_expand(const struct fr_collective_args *a, int64_t turns,
-                              struct fr_message_list *list);
+/** Append the messages, n / (p f) each. */
+void fr_rail_ring_expand(const struct fr_collective_args *a, int64_t turns,
+                         struct fr_expansion *e);
 
 #endif

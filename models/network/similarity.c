@@ -3,11 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* One law of growth: its name in files, and its value. */
-struct law {
-    const char *name;
-    double (*value)(double p, double nodes);
-};
+/* Laws of growth: the name of each in files, and its value. */
 static double one(double p, double nodes) {
     (void)p, (void)nodes;
     return 1;
@@ -47,37 +43,35 @@ static double node_share_of_rails(double p, double nodes) {
     return nodes > 1 ? (nodes - 1) / nodes * (nodes / p) : (p - 1) / p / p;
 }
 
-enum { STEPS = 7, BYTES = 8 };
-static const struct law steps[STEPS] = {
-    {"1", one},
-    {"log2 p", log_p},
-    {"1 + log2 N", log_nodes},
-    {"1/4 + log2 N", quarter_log_nodes},
-    {"p^0.6", crowded},
-    {"p - 1", others},
-    {"N - 1", other_nodes},
-};
-static const struct law bytes[BYTES] = {
-    {"1", one},
-    {"(p - 1)/p", share},
-    {"(p - p/N)/p", leaving},
-    {"(p - 1)/(p r)", share_of_rails},
-    {"(N - 1)/(N r)", node_share_of_rails},
-    {"log2 p", log_p},
-    {"1 + log2 N", log_nodes},
-    {"p - 1", others},
-};
-const char *const fr_steps_names[] = {"1",     "log2 p", "1 + log2 N", "1/4 + log2 N",
-                                      "p^0.6", "p - 1",  "N - 1",      NULL};
-const char *const fr_bytes_names[] = {
-    "1",          "(p - 1)/p", "(p - p/N)/p", "(p - 1)/(p r)", "(N - 1)/(N r)", "log2 p",
-    "1 + log2 N", "p - 1",     NULL};
+#define STEPS(X)                                                                               \
+    X("1", one)                                                                                \
+    X("log2 p", log_p)                                                                         \
+    X("1 + log2 N", log_nodes)                                                                 \
+    X("1/4 + log2 N", quarter_log_nodes)                                                       \
+    X("p^0.6", crowded)                                                                        \
+    X("p - 1", others)                                                                         \
+    X("N - 1", other_nodes)
+#define BYTES(X)                                                                               \
+    X("1", one)                                                                                \
+    X("(p - 1)/p", share)                                                                      \
+    X("(p - p/N)/p", leaving)                                                                  \
+    X("(p - 1)/(p r)", share_of_rails)                                                         \
+    X("(N - 1)/(N r)", node_share_of_rails)                                                    \
+    X("log2 p", log_p)                                                                         \
+    X("1 + log2 N", log_nodes)                                                                 \
+    X("p - 1", others)
+#define NAME(name, value) name,
+#define VALUE(name, value) value,
+const char *const fr_steps_names[] = {STEPS(NAME) NULL};
+const char *const fr_bytes_names[] = {BYTES(NAME) NULL};
+static double (*const steps[])(double p, double nodes) = {STEPS(VALUE)};
+static double (*const bytes[])(double p, double nodes) = {BYTES(VALUE)};
 
 double fr_steps(int which, int64_t n_ranks, int64_t n_nodes) {
-    return steps[which].value((double)n_ranks, (double)n_nodes);
+    return steps[which]((double)n_ranks, (double)n_nodes);
 }
 double fr_bytes(int which, int64_t n_ranks, int64_t n_nodes) {
-    return bytes[which].value((double)n_ranks, (double)n_nodes);
+    return bytes[which]((double)n_ranks, (double)n_nodes);
 }
 
 /* Below the first size: a start-up cost does not shrink, a time that rose steeply does. */

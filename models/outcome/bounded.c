@@ -16,7 +16,7 @@
 struct in_flight {
     const struct fr_schedule *schedule;
     struct fr_schedule_args args;
-    int64_t *passes; /* [2 P]: held, waiting */
+    struct fr_pipeline_in_flight *held; /* [P] */
 };
 
 enum { ORDERS = 512, RUNS = 2048 };
@@ -27,6 +27,7 @@ struct fr_pricer {
     struct fr_recurrence_cache *cache, *shared;
     struct in_flight in_flight[ORDERS];
     struct fr_stage *stage; /* capacity for n_stages */
+    uint64_t *copied;       /* likewise */
     size_t n_stages;
     struct fr_slot *slots;
     size_t n_slots;
@@ -55,8 +56,9 @@ void fr_pricer_free(struct fr_pricer *pricer) {
     fr_price_memo_free(&pricer->memo);
     fr_recurrence_cache_free(pricer->cache);
     fr_recurrence_cache_free(pricer->shared);
-    for (int i = 0; i < ORDERS; i++) free(pricer->in_flight[i].passes);
+    for (int i = 0; i < ORDERS; i++) free(pricer->in_flight[i].held);
     free(pricer->stage);
+    free(pricer->copied);
     free(pricer->slots);
     free(pricer);
 }
@@ -64,12 +66,13 @@ void fr_pricer_free(struct fr_pricer *pricer) {
 /* ---- scratch memory ---------------------------------------------------------------------------------------- */
 
 static bool make_stages(struct fr_pricer *x, size_t n) {
-    if (n > x->n_stages) {
-        free(x->stage);
-        x->stage = fr_malloc(n, sizeof *x->stage);
-        x->n_stages = x->stage ? n : 0;
-    }
-    return n <= x->n_stages;
+    if (n <= x->n_stages) return true;
+    free(x->stage);
+    free(x->copied);
+    x->stage = fr_malloc(n, sizeof *x->stage);
+    x->copied = fr_calloc(n, sizeof *x->copied);
+    x->n_stages = x->stage && x->copied ? n : 0;
+    return x->n_stages > 0;
 }
 
 static bool make_slots(struct fr_pricer *x, size_t n) {
@@ -94,24 +97,31 @@ static struct in_flight *place_of(struct fr_pricer *x, const struct fr_pipeline 
     return &x->in_flight[fr_digest_place((uint64_t)(uintptr_t)p->schedule, key, 3) % ORDERS];
 }
 
+static struct fr_pipeline_in_flight held_of(struct fr_pricer *x, const struct fr_pipeline *p,
+                                            int32_t i) {
+    const double chunks = p->args.chunks;
+    if (p->schedule->held)
+        return (struct fr_pipeline_in_flight){(double)p->schedule->held(&p->args, i) / chunks,
+                                              0};
+    p->schedule->order(&p->args, i, x->slots);
+    return (struct fr_pipeline_in_flight){
+        (double)fr_schedule_in_flight(p->splits_backward, x->slots, p->n_slots) / chunks,
+        (double)fr_schedule_waiting(p->splits_backward, x->slots, p->n_slots) / chunks};
+}
+
 /* A stage's slots at a time: the order of all is written only where it is followed. */
 static bool find_in_flight(struct fr_pricer *x, struct fr_pipeline *p) {
     struct in_flight *in_flight = place_of(x, p);
-    p->in_flight = in_flight->passes;
-    if (in_flight->passes && in_flight->schedule == p->schedule &&
+    p->in_flight = in_flight->held;
+    if (in_flight->held && in_flight->schedule == p->schedule &&
         same_args(&in_flight->args, &p->args))
         return true;
-    free(in_flight->passes);
+    free(in_flight->held);
     *in_flight = (struct in_flight){p->schedule, p->args,
-                                    fr_malloc(2 * (size_t)p->args.stages, sizeof(int64_t))};
-    p->in_flight = in_flight->passes;
-    if (!in_flight->passes || !make_slots(x, (size_t)p->n_slots)) return false;
-    for (int32_t i = 0; i < p->args.stages; i++) {
-        p->schedule->order(&p->args, i, x->slots);
-        in_flight->passes[i] = fr_schedule_in_flight(p->splits_backward, x->slots, p->n_slots);
-        in_flight->passes[p->args.stages + i] =
-            fr_schedule_waiting(p->splits_backward, x->slots, p->n_slots);
-    }
+                                    fr_malloc((size_t)p->args.stages, sizeof *in_flight->held)};
+    p->in_flight = in_flight->held;
+    if (!in_flight->held || !make_slots(x, (size_t)p->n_slots)) return false;
+    for (int32_t i = 0; i < p->args.stages; i++) in_flight->held[i] = held_of(x, p, i);
     return true;
 }
 
@@ -174,6 +184,11 @@ static fr_status price_stages(struct fr_pricer *x, const struct fr_plan *plan,
                               struct fr_pipeline *p, uint32_t *extrapolated) {
     if (!make_stages(x, (size_t)plan->pp) || !find_in_flight(x, p)) return FR_ERR_NOMEM;
     p->stage = x->stage;
+    p->copied = x->copied;
+    if (fr_plan_clocks(plan) || plan->blocking) { /* change more of a stage than messages do */
+        memset(x->copied, 0, x->n_stages * sizeof *x->copied);
+        p->copied = NULL;
+    }
     if (plan->compression.scope == FR_SCOPE_EPILOGUE && plan->chunks > 1) {
         FR_TRY(write_order(x, p));
         FR_TRY(fr_pipeline_find_epilogue(p, plan->compression.scope, NULL));
@@ -181,8 +196,7 @@ static fr_status price_stages(struct fr_pricer *x, const struct fr_plan *plan,
     return fr_pipeline_price(x->job, plan, p, extrapolated, NULL);
 }
 
-static fr_status price(struct fr_pricer *x, const struct fr_plan *plan, fr_wanted_fn *wanted,
-                       const void *context, struct fr_outcome *out, bool *priced) {
+static struct fr_pipeline pipeline_of(const struct fr_pricer *x, const struct fr_plan *plan) {
     struct fr_pipeline p = {.schedule = plan->schedule,
                             .args = {(int32_t)plan->pp,
                                      (int32_t)fr_pipeline_micro_batches(x->job, plan),
@@ -191,6 +205,12 @@ static fr_status price(struct fr_pricer *x, const struct fr_plan *plan, fr_wante
                             .memo = &x->memo};
     p.n_slots = fr_schedule_slots(p.schedule, &p.args);
     p.splits_backward = fr_schedule_splits(p.schedule, &p.args);
+    return p;
+}
+
+static fr_status price(struct fr_pricer *x, const struct fr_plan *plan, fr_wanted_fn *wanted,
+                       const void *context, struct fr_outcome *out, bool *priced) {
+    struct fr_pipeline p = pipeline_of(x, plan);
     fr_status status = price_stages(x, plan, &p, &out->extrapolated);
     if (status == FR_OK) {
         fr_pipeline_fill_limits(x->job, &p, out);
@@ -203,6 +223,36 @@ static fr_status price(struct fr_pricer *x, const struct fr_plan *plan, fr_wante
     return status;
 }
 
+/* A priced pipeline, and where its runs are kept. */
+struct timed {
+    const struct fr_pricer *pricer;
+    const struct fr_pipeline *pipeline;
+};
+
+static fr_status recurrence(const void *context, int with, struct fr_pipeline_times *times,
+                            struct fr_error *err) {
+    const struct timed *t = context;
+    times->cache = t->pricer->cache;
+    times->shared = t->pricer->shared;
+    return fr_pipeline_run(t->pipeline, with, times, err);
+}
+
+/* With its parts: the recurrence runs once more without each. */
+static fr_status price_parts(struct fr_pricer *x, const struct fr_plan *plan,
+                             struct fr_outcome *out) {
+    struct fr_pipeline p = pipeline_of(x, plan);
+    const struct timed timed = {x, &p};
+    fr_status status = price_stages(x, plan, &p, &out->extrapolated);
+    if (status == FR_OK && fr_pipeline_queues(&p))
+        status = fr_pipeline_find_lines(x->job, plan, &p, NULL);
+    if (status == FR_OK && fr_pipeline_needs_order(&p, false) && !p.slots)
+        status = write_order(x, &p);
+    if (status == FR_OK)
+        status = fr_pipeline_outcome(x->job, &p, recurrence, &timed, out, NULL);
+    free(p.cool_down);
+    return status;
+}
+
 /* Does the price depend on more than the plan itself (a warm-up depends on the plan without compression), or has it
  * no order of passes? */
 static bool stands_alone(const struct fr_job *job, const struct fr_plan *plan) {
@@ -210,19 +260,37 @@ static bool stands_alone(const struct fr_job *job, const struct fr_plan *plan) {
            !fr_job_is_pipeline(job, plan) || plan->compression.warm_up > 0 || plan->clock_slack;
 }
 
+/* The plan in full, and the reasons against it. */
+static void begin(const struct fr_pricer *x, const struct fr_plan *plan, struct fr_plan *full,
+                  struct fr_outcome *out) {
+    *full = *plan;
+    fr_job_fill(x->job, full);
+    fr_pipeline_refuse(full, fr_pipeline_check(x->job, full), out);
+    if (full->duplex) out->reasons |= FR_BECAUSE(FR_REASON_NO_CLOSED_FORM);
+}
+
 bool fr_cost_bounded(struct fr_pricer *x, const struct fr_plan *plan, fr_wanted_fn *wanted,
                      const void *context, struct fr_outcome *out) {
+    struct fr_plan full;
     bool priced = true;
     if (stands_alone(x->job, plan)) {
         fr_cost(x->job, plan, out);
         wanted(context, out);
         return true;
     }
-    struct fr_plan full = *plan;
-    fr_job_fill(x->job, &full);
-    fr_pipeline_refuse(&full, fr_pipeline_check(x->job, &full), out);
-    if (full.duplex) out->reasons |= FR_BECAUSE(FR_REASON_NO_CLOSED_FORM);
+    begin(x, plan, &full, out);
     if (!out->reasons && price(x, &full, wanted, context, out, &priced) != FR_OK)
         out->reasons |= FR_BECAUSE(FR_REASON_SIZE);
     return priced;
+}
+
+void fr_cost_cached(struct fr_pricer *x, const struct fr_plan *plan, struct fr_outcome *out) {
+    struct fr_plan full;
+    if (stands_alone(x->job, plan) || fr_plan_clocks(plan)) {
+        fr_cost(x->job, plan, out);
+        return;
+    }
+    begin(x, plan, &full, out);
+    if (!out->reasons && price_parts(x, &full, out) != FR_OK)
+        out->reasons |= FR_BECAUSE(FR_REASON_SIZE);
 }

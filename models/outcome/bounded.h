@@ -30,4 +30,8 @@ typedef bool fr_wanted_fn(const void *context, struct fr_outcome *out);
 bool fr_cost_bounded(struct fr_pricer *pricer, const struct fr_plan *plan, fr_wanted_fn *wanted,
                      const void *context, struct fr_outcome *out);
 
+/** As fr_cost of @p pricer's job to the last bit, parts too. */
+void fr_cost_cached(struct fr_pricer *pricer, const struct fr_plan *plan,
+                    struct fr_outcome *out);
+
 #endif

@@ -52,18 +52,33 @@ static double folded_codec_busy_s(const struct fr_pipeline *p, int32_t i) {
            (stage->forward_encode_s + stage->forward_decode_s) * forward;
 }
 
-/* Time that stage @p i spends compressing and decompressing in an iteration: its gradients, what it
- * reads across the boundary above it, what it sends across the one below. */
-static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
+/* Time of an iteration that the codecs of the messages across a boundary take: of backward ones on the stage below it
+ * and on the one above, of forward ones likewise. */
+struct crossing_use {
+    double read_s, sent_s, encoded_s, decoded_s;
+};
+
+static struct crossing_use crossing_use_of(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
-    if (!fr_pipeline_codes(p)) return stage->gradient_codec_s - stage->codec_idle_s;
-    int32_t below = (i + p->args.stages - 1) % p->args.stages;
+    const double n = fr_pipeline_n_compressed(p, i),
+                 forward = p->codes_forward ? fr_pipeline_n_forward_compressed(p, i) : 0;
+    return (struct crossing_use){stage->decode_s * n, stage->encode_s * n,
+                                 stage->forward_encode_s * forward,
+                                 stage->forward_decode_s * forward};
+}
+
+/* Time that stage @p i spends compressing and decompressing in an iteration: its gradients, what it
+ * reads across the boundary above it, what it sends across the one below.
+ * @param across  of the boundary below; then of the one above */
+static double codec_busy_s(const struct fr_pipeline *p, int32_t i,
+                           struct crossing_use *across) {
+    const struct fr_stage *stage = &p->stage[i];
+    const double gradient_s = stage->gradient_codec_s - stage->codec_idle_s;
+    if (!fr_pipeline_codes(p)) return gradient_s;
     if (p->schedule && p->schedule->folds) return folded_codec_busy_s(p, i);
-    return stage->gradient_codec_s - stage->codec_idle_s +
-           stage->decode_s * fr_pipeline_n_compressed(p, i) +
-           p->stage[below].encode_s * fr_pipeline_n_compressed(p, below) +
-           stage->forward_encode_s * fr_pipeline_n_forward_compressed(p, i) +
-           p->stage[below].forward_decode_s * fr_pipeline_n_forward_compressed(p, below);
+    const struct crossing_use below = *across;
+    *across = crossing_use_of(p, i);
+    return gradient_s + across->read_s + below.sent_s + across->encoded_s + below.decoded_s;
 }
 
 /* Time that one rank of a stage computes in an iteration, codecs aside.  Communication beside a pass counts with the pass.  It
@@ -84,6 +99,7 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, do
            device_J = power->known ? 0 : NAN, all_s = 0;
     const bool alike = !fr_pipeline_codes(p) && !p->longer_s; /* stages that repeat */
     double passes_s = 0, busy_s = 0, one_J = 0;
+    struct crossing_use across = crossing_use_of(p, p->args.stages - 1);
     for (int32_t i = 0; power->known && i < p->args.stages; i++) {
         if (p->stage[i].repeats && alike) {
             device_J += one_J;
@@ -91,7 +107,7 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, do
             continue;
         }
         if (!p->stage[i].repeats) passes_s = busy_of(&p->stage[i], m);
-        busy_s = passes_s + codec_busy_s(p, i) + job->cluster.device.fixed_s +
+        busy_s = passes_s + codec_busy_s(p, i, &across) + job->cluster.device.fixed_s +
                  (p->longer_s ? p->busy_longer_s[i] : 0);
         one_J = replicas * (fr_rank_energy_J(&job->cluster.device, p->stage[i].clock_Hz, busy_s,
                                              fr_larger(0, out->time_s - busy_s)) +
@@ -107,16 +123,20 @@ double fr_pipeline_messages_B(const struct fr_pipeline *p, int32_t i) {
     return p->args.stages > 1 ? 2 * fr_larger(stage->message_B, stage->gathered_B) : 0;
 }
 
-double fr_pipeline_codecs_B(const struct fr_pipeline *p, int32_t i) {
+/* Each encoder keeps what it lost. */
+static double message_codecs_B(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
     bool folds = p->schedule && p->schedule->folds, top = i == p->args.stages - 1;
-    double encoders = folds || i == 0 ? p->args.chunks - 1 + (folds && i > 0 && !top)
-                                      : p->args.chunks; /* each with what it lost */
+    double encoders =
+        folds || i == 0 ? p->args.chunks - 1 + (folds && i > 0 && !top) : p->args.chunks;
     int32_t below = (i + p->args.stages - 1) % p->args.stages;
     double forward = folds || top ? p->args.chunks - 1 + (folds && i > 0 && !top)
                                   : p->args.chunks; /* likewise */
-    return encoders * p->stage[below].message_codec_B + forward * stage->forward_codec_B +
-           stage->codec_B;
+    return encoders * p->stage[below].message_codec_B + forward * stage->forward_codec_B;
+}
+
+double fr_pipeline_codecs_B(const struct fr_pipeline *p, int32_t i) {
+    return (fr_pipeline_codes(p) ? message_codecs_B(p, i) : 0) + p->stage[i].codec_B;
 }
 
 /* The optimiser's own fp32 of what is trained is where parameters are. */
@@ -150,17 +170,14 @@ void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
 struct fr_pipeline_in_flight fr_pipeline_holds(const struct fr_pipeline *p, int32_t i) {
     const struct fr_slot *slots = p->slots ? p->slots + i * p->n_slots : NULL;
     double chunks = p->args.chunks;
-    if (p->in_flight)
-        return (struct fr_pipeline_in_flight){(double)p->in_flight[i] / chunks,
-                                              (double)p->in_flight[p->args.stages + i] /
-                                                  chunks};
+    if (p->in_flight) return p->in_flight[i];
     if (!slots) return (struct fr_pipeline_in_flight){1 / chunks, 0};
     return (struct fr_pipeline_in_flight){
         (double)fr_schedule_in_flight(p->splits_backward, slots, p->n_slots) / chunks,
         (double)fr_schedule_waiting(p->splits_backward, slots, p->n_slots) / chunks};
 }
 
-/* In what stages that repeat differ. */
+/* In what stages that are alike differ. */
 struct held {
     double codecs_B;
     struct fr_pipeline_in_flight passes;
@@ -180,7 +197,7 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
         const struct fr_stage *stage = &p->stage[i];
         const struct held here = {fr_pipeline_codecs_B(p, i), fr_pipeline_holds(p, i)};
         double part_B[FR_MEMORY_COUNT], sum_B = 0;
-        bool less = stage->repeats && holds_less(&here, &before);
+        bool less = stage->alike && holds_less(&here, &before);
         out->cache_B = fr_larger(out->cache_B, stage->cache_B * p->args.micro_batches);
         before = here;
         out->parameters += stage->parameters;

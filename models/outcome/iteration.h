@@ -19,11 +19,7 @@ double fr_pipeline_lossy_forward(const struct fr_pipeline *pipeline);
 void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
                          const struct fr_stage *stage, double part_B[FR_MEMORY_COUNT]);
 
-/** Micro-batches whose activations the order makes stage @p i hold, a pass of one of v chunks counted as
- *  1/v; of them, those that wait for their weight gradients alone. */
-struct fr_pipeline_in_flight {
-    double all, waiting;
-};
+/** Activations that stage @p i holds as its order says. */
 struct fr_pipeline_in_flight fr_pipeline_holds(const struct fr_pipeline *pipeline, int32_t i);
 
 /** Memory of a rank of stage @p i for a whole activation to send and another to receive, gathered or not; and what

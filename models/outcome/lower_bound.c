@@ -27,23 +27,32 @@ static double up_s(const struct fr_pipeline *p, int32_t i) {
     return s->small_forward_B > 0 ? fr_smaller(s->message_s, s->small_forward_s) : s->message_s;
 }
 
+/* Times of one stage, the same for each stage that repeats. */
+struct passes {
+    double all_s, forward_s, backward_s, last_s;
+};
+
+static struct passes passes_of(const struct fr_pipeline *p, int32_t i) {
+    const double forward_s = fr_pipeline_pass_s(p, i, FR_SLOT_FORWARD, FR_WITH_ALL),
+                 backward_s = fr_pipeline_pass_s(p, i, FR_SLOT_BACKWARD, FR_WITH_ALL),
+                 weight_s = p->splits_backward
+                                ? fr_pipeline_pass_s(p, i, FR_SLOT_WEIGHT, FR_WITH_ALL)
+                                : 0;
+    return (struct passes){forward_s + backward_s + weight_s, forward_s, backward_s,
+                           after_s(p, i)};
+}
+
 double fr_pipeline_lower_bound_s(const struct fr_pipeline *p) {
-    double passes = (double)p->args.micro_batches * p->args.chunks;
-    double begin_s = 0, first_s = after_s(p, 0), end_s = first_s, most_s = 0;
-    double forward_s = 0, backward_s = 0, weight_s = 0, last_s = 0;
+    const double n = (double)p->args.micro_batches * p->args.chunks;
+    const bool codes = fr_pipeline_codes(p);
+    struct passes now = passes_of(p, 0);
+    double begin_s = 0, end_s = now.last_s, most_s = 0;
     for (int32_t i = 0; i < p->args.stages; i++) {
-        if (!p->stage[i].repeats) {
-            forward_s = fr_pipeline_pass_s(p, i, FR_SLOT_FORWARD, FR_WITH_ALL);
-            backward_s = fr_pipeline_pass_s(p, i, FR_SLOT_BACKWARD, FR_WITH_ALL);
-            weight_s =
-                p->splits_backward ? fr_pipeline_pass_s(p, i, FR_SLOT_WEIGHT, FR_WITH_ALL) : 0;
-            last_s = i > 0 ? after_s(p, i) : first_s;
-        }
-        double own_s = begin_s + passes * (forward_s + backward_s + weight_s);
-        double then_s = p->splits_backward ? last_s : fr_larger(last_s, end_s);
-        most_s = fr_larger(most_s, own_s + then_s);
-        begin_s += forward_s + up_s(p, i);
-        end_s += backward_s + down_s(p, i);
+        if (!p->stage[i].repeats && i > 0) now = passes_of(p, i);
+        double then_s = p->splits_backward ? now.last_s : fr_larger(now.last_s, end_s);
+        most_s = fr_larger(most_s, begin_s + n * now.all_s + then_s);
+        begin_s += now.forward_s + (codes ? up_s(p, i) : p->stage[i].message_s);
+        end_s += now.backward_s + (codes || p->forward ? down_s(p, i) : p->stage[i].message_s);
     }
     return most_s * FR_LOWER_BOUND_SURE;
 }

@@ -1,6 +1,6 @@
 /** @file
  *  What a plan costs: numbers only, small enough to make a million a second.
- *  models/outcome/report.h turns them into sentences and JSON. */
+ *  answer/outcome/report.h turns them into sentences and JSON. */
 #ifndef FR_MODELS_OUTCOME_OUTCOME_H
 #define FR_MODELS_OUTCOME_OUTCOME_H
 

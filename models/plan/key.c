@@ -77,7 +77,7 @@ const char fr_plan_vary_help[] =
 #define KEY(word) FR_PLAN_KEY_BIT(FR_PLAN_KEY_##word)
 #define OF_COPIES                                                                              \
     (KEY(method) | KEY(tp) | KEY(dp) | KEY(cp) | KEY(ep) | KEY(etp)) /* fr_plan_expert_copies */
-#define OF_REDUCED (OF_COPIES | KEY(pass))                           /* fr_plan_reduces */
+#define OF_REDUCED (OF_COPIES | KEY(pass) | KEY(domain))             /* fr_plan_reduces */
 
 fr_plan_key_set fr_plan_need_keys(int need, const struct fr_workload *m) {
     switch (need) {
@@ -154,20 +154,6 @@ const char *fr_plan_key_values(const struct fr_plan_key *key, char *out, size_t 
     if (key->type == &fr_plan_placement)
         fr_line_addf(out, capacity, &used, "a name, a list of ranks");
     return out;
-}
-
-void fr_plan_key_document(const struct fr_plan_key *key, struct fr_text *text) {
-    char values[384], plain[256];
-    bool any = false;
-    fr_text_addf(text, "| `%s` | %s | %s | ", key->name,
-                 fr_plan_key_values(key, values, sizeof values), key->help);
-    for (int n = 0; n < NEEDS; n++)
-        if (key->needs >> n & 1) {
-            fr_text_addf(text, "%s%s", any ? "; " : "", fr_plan_need_names[n]);
-            any = true;
-        }
-    fr_plan_key_default(key, plain, sizeof plain);
-    fr_text_addf(text, "%s | %s |", any ? "" : "-", plain);
 }
 
 void fr_plan_key_copy(const struct fr_plan_key *key, const struct fr_plan *from,

@@ -70,6 +70,7 @@ enum {
     FR_PLAN_KEY_common,
     FR_PLAN_KEY_exchange,
     FR_PLAN_KEY_divide,
+    FR_PLAN_KEY_domain,
     FR_PLAN_KEY_placement,
     FR_PLAN_KEY_rank_order,
     FR_PLAN_KEY_schedule,
@@ -131,9 +132,6 @@ const char *fr_plan_key_default(const struct fr_plan_key *key, char *out, size_t
 /** Values that a key accepts: "1 to 1024", "`none`, `epilogue`, `all`".
  *  @return @p out. */
 const char *fr_plan_key_values(const struct fr_plan_key *key, char *out, size_t capacity);
-
-/** A line of docs/reference/plan-keys.md: what it may be, means, needs, and is when nobody says. */
-void fr_plan_key_document(const struct fr_plan_key *key, struct fr_text *text);
 
 /** Copy the key's field. */
 void fr_plan_key_copy(const struct fr_plan_key *key, const struct fr_plan *from,

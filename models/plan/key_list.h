@@ -56,6 +56,10 @@ FR_PLAN_KEY(divide, "divide", CHOICE(fr_divide_names), FIELD(pairs), ", %s", CHA
             NEED(GRID) | NEED(TRANSFORMER) | NEED(GROUPS), NULL,
             "how the second of two products is divided: by `rows` too (Eq. 4 of the 1.5D "
             "paper), or in `pairs` by its columns (Megatron, as method tensor)")
+FR_PLAN_KEY(domain, "domain", INTEGER(0, FR_LAYER_MAX), FIELD(domain), ", domain %s", CHANGED,
+            NEED(GRID) | NEED(IMAGES) | NEED(WAYS), NULL,
+            "convolutions, from the first, whose images tp divides by height in place of "
+            "their filters, with halos between neighbours; 0: none")
 FR_PLAN_KEY(placement, "placement", PLACEMENT(), FIELD(placement), ", %s", CHANGED, 0, NULL,
             "rank mapping: `linear`, `balanced`, `round-robin`, `by-axis:tp` or "
             "`by-axis:dp-tp-pp` (innermost first), `file:PATH`, a list, `optimised` or "
@@ -222,6 +226,6 @@ FR_PLAN_KEY(power_cap, "power_cap", QUANTITIES(fr_cap_words, 1, 1e6), FIELDS(cap
 FR_PLAN_KEY(iterations, "iterations", NUMBER(1e-9, 1e15), FIELD(iterations), ", %s iterations",
             CHANGED, NEED(TRAINED), "the model's", "iterations to target loss")
 FR_PLAN_KEY(layer_tp, "layer_tp", LIST(fr_layer_tp_words, 1), FIELDS(layer_tp, layer_tp_best),
-            ", grids %s", CHANGED, NEED(GRID) | NEED(DIVIDED), NULL,
+            ", grids %s", CHANGED, NEED(GRID) | NEED(DIVIDED) | NEED(WHOLE_IMAGES), NULL,
             "grid rows P_r of each layer as a list (of a transformer: attention, MLP, "
             "embedding with logits), or `best`")

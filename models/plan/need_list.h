@@ -19,6 +19,8 @@ FR_PLAN_NEED(TIED, true, KEY(schedule),
 FR_PLAN_NEED(GHOST, true, KEY(method), "a method with ghost neurons", p->method->uses_ghost)
 FR_PLAN_NEED(SUBGRAPH, true, KEY(method), "method subgraph", p->method->branches)
 FR_PLAN_NEED(GRID, true, KEY(method), "method grid", p->method->grids)
+FR_PLAN_NEED(IMAGES, true, 0, "a model of kind cnn", !m || m->kind == &fr_kind_cnn)
+FR_PLAN_NEED(WHOLE_IMAGES, true, KEY(domain), "whole images (\"domain\": 0)", p->domain == 0)
 FR_PLAN_NEED(GROUPS, true, KEY(layer_tp), "layer_tp (in pairs on one grid is method tensor)",
              p->layer_tp || p->layer_tp_best)
 FR_PLAN_NEED(PIPELINE, true, KEY(pp), "a pipeline (pp above 1)", p->pp > 1)

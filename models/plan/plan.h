@@ -88,8 +88,8 @@ struct fr_plan {
     const struct fr_method *method;
     int64_t ghost;
     fr_phantom_parts phantom_parts; /**< of transformers */
-    int64_t global_batch; /**< 0: the model's */
-    int64_t micro_batch;  /**< 0: all of a rank's samples at once */
+    int64_t global_batch;           /**< 0: the model's */
+    int64_t micro_batch;            /**< 0: all of a rank's samples at once */
     const struct fr_schedule *schedule;
     const struct fr_schedule_order *order; /**< of schedule custom */
     int64_t chunks;
@@ -127,6 +127,7 @@ struct fr_plan {
     bool common_subgrid;  /**< its common layers run on the first sub-grid alone (cSub) */
     bool gather_all;      /**< its slices are all-gathered and the rest discarded */
     bool pairs;           /**< of method grid: second products by their columns */
+    int64_t domain;       /**< likewise: convolutions, the first, whose images tp divides */
     double iterations;    /**< 0: the model's */
     const int64_t
         *layer_tp; /**< P_r of each entry of the workload's layers, of a transformer of its
@@ -240,7 +241,7 @@ static inline int64_t fr_plan_expert_copies(const struct fr_plan *plan) {
 /** Are there gradients that several ranks add up? */
 static inline bool fr_plan_reduces(const struct fr_plan *plan) {
     return !plan->forward && (fr_plan_replicas(plan) > 1 || fr_plan_expert_copies(plan) > 1 ||
-                              (plan->method->data_first && plan->tp > 1));
+                              (plan->tp > 1 && (plan->method->data_first || plan->domain > 0)));
 }
 
 /** How far apart two neighbours along an axis are, in ranks. */

@@ -34,8 +34,3 @@ const char *const fr_reason_helps[] = {
 #include "models/plan/reason_list.h"
 #undef FR_REASON
 };
-
-void fr_reason_document(int reason, struct fr_text *text) {
-    fr_text_addf(text, "| `%s` | %s | %s |\n", fr_reason_names[reason],
-                 fr_reason_sentences[reason], fr_reason_helps[reason]);
-}

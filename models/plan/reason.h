@@ -3,7 +3,7 @@
  *  the sentence with the numbers is made only for plans that are shown.
  *
  *  To add one: a row in models/plan/reason_list.h, its name below, and what is said with its numbers in
- *  models/outcome/reason/sentences.h. */
+ *  answer/outcome/sentences.h. */
 #ifndef FR_MODELS_PLAN_REASON_H
 #define FR_MODELS_PLAN_REASON_H
 
@@ -38,6 +38,7 @@ enum {
     FR_REASON_TOO_WIDE,
     FR_REASON_LAYER,
     FR_REASON_LAYER_TP,
+    FR_REASON_DOMAIN,
     FR_REASON_GHOST,
     FR_REASON_GHOST_EQ8,
     FR_REASON_BRANCHES,
@@ -59,8 +60,5 @@ _Static_assert(FR_REASON_COUNT < 64, "a set of reasons needs a bit for each");
 extern const char *const fr_reason_names[];
 /** A sentence on a plan for each reason, and one on what would help, with `words` marked as in docs/. */
 extern const char *const fr_reason_sentences[], *const fr_reason_helps[];
-
-/** A line of the table in docs/reference/reasons.md. */
-void fr_reason_document(int reason, struct fr_text *text);
 
 #endif

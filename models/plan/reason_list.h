@@ -2,7 +2,7 @@
  *
  *  FR_REASON(code, "name in counts", "what it says of a plan", "what would help")
  *
- *  Names are printed: they stay.  Its sentences with numbers: models/outcome/reason/sentences.h. */
+ *  Names are printed: they stay.  Its sentences with numbers: answer/outcome/sentences.h. */
 
 FR_REASON(RANKS, "cluster_too_small", "the plan has more ranks than the cluster",
           "fewer ranks, or a cluster with more nodes")
@@ -64,6 +64,9 @@ FR_REASON(LAYER, "layer_not_fully_connected", "the method divides fully connecte
 FR_REASON(LAYER_TP, "layer_tp_not_fitting",
           "layer_tp does not fit the model, the ranks, the batch or the memory",
           "a value a layer, each a divisor of the ranks; `layer_tp` `uniform`")
+FR_REASON(DOMAIN, "domain_not_fitting",
+          "domain divides what is no convolution, half of a residual block, or too few rows",
+          "a smaller `domain` or `tp`")
 FR_REASON(GHOST, "ghost_missing", "the method needs ghost neurons", "a `ghost` of at least 1")
 FR_REASON(GHOST_EQ8, "ghost_outside_eq8",
           "the phantom model would not be smaller than the tensor-parallel one (Eq. 8)",

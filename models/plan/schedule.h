@@ -53,6 +53,9 @@ struct fr_schedule {
     /** Write stage @p i's slots, m v of each kind that it has.  Total when not refused.
      *  @return how many: 2 m v, or 3 m v for one that splits the backward pass */
     int64_t (*order)(const struct fr_schedule_args *a, int32_t i, struct fr_slot *slots);
+    /** The most activations (of one chunk and micro-batch) that stage @p i holds at once, of a schedule whose
+     *  backward passes are whole; NULL: its slots say so (fr_schedule_in_flight). */
+    int64_t (*held)(const struct fr_schedule_args *a, int32_t i);
     /** Idle time of every stage without communication, equal stages [s]; NULL: no formula. */
     double (*bubble_s)(const struct fr_schedule_args *a, double forward_s, double backward_s,
                        double weight_s);
@@ -89,6 +92,13 @@ static inline int64_t fr_schedule_slots(const struct fr_schedule *schedule,
  *  backward passes that are left; one chunk.  @return slots written, 2 m */
 int64_t fr_schedule_periodic(const struct fr_schedule_args *a, int32_t warm_up,
                              struct fr_slot *slots);
+
+/** For the rows: what a stage holds that alternates after @p warm_up forward passes. */
+static inline int64_t fr_schedule_alternate_held(const struct fr_schedule_args *a,
+                                                 int64_t warm_up) {
+    const int64_t passes = (int64_t)a->micro_batches * a->chunks;
+    return warm_up < passes ? warm_up + 1 : passes;
+}
 
 /** Most activations (of one chunk and micro-batch) that a stage with these slots holds at once,
  *  freed by its weight gradient where that is a slot of its own, else by the backward pass. */

@@ -5,6 +5,7 @@
 
 #include "models/price/footprint.h"
 #include "models/price/operation.h"
+#include "models/work/domain.h"
 
 /* ---- where layers are priced ------------------------------------------------------------------ */
 
@@ -164,13 +165,16 @@ static void size_message(const struct fr_job *job, const struct fr_plan *plan, i
     double micro = (double)fr_job_pipeline_micro_batch(job, plan),
            n = fr_layer_crossing(&w->layers[k]),
            whole_B = micro * n * fr_dtype_size_B(w->dtype);
-    bool one_rank = plan->common_subgrid; /* inside a section's parts too */
-    double parts = one_rank ? 1 : (double)plan->tp;
+    bool one_rank = plan->common_subgrid;        /* inside a section's parts too */
+    bool by_height = fr_domain_divides(plan, k); /* rows stay where they are */
+    double parts = one_rank    ? 1
+                   : by_height ? 1 / fr_domain_share(w, plan, k)
+                               : (double)plan->tp;
     bool by_samples = plan->method->data_first;
     stage->message_rows = by_samples ? micro / parts : micro;
     stage->message_columns = by_samples ? n : n / parts;
     stage->message_B = whole_B / parts;
-    stage->gathered_B = plan->tp > 1 && !plan->method->divided ? whole_B : 0;
+    stage->gathered_B = plan->tp > 1 && !plan->method->divided && !by_height ? whole_B : 0;
 }
 
 void fr_layers_stage(const struct fr_job *job, const struct fr_plan *plan,

@@ -30,6 +30,9 @@ void *fr_memo_find_next(struct fr_memo *memo, int64_t also, bool *fresh);
 /** Ask for results of @p plan, by the function above. */
 void fr_memo_ask(struct fr_memo *memo, const struct fr_plan *plan);
 
+/** How often results were asked for so far: a number of its own for one that is fresh. */
+uint64_t fr_memo_asked(const struct fr_memo *memo);
+
 /** Forget a result that could not be made. */
 void fr_memo_forget(struct fr_memo *memo, void *result);
 /** Forget all. */
@@ -37,10 +40,11 @@ void fr_memo_clear(struct fr_memo *memo);
 
 /** Cached results that the prices of a job's plans share; each thread has its own. */
 struct fr_price_memo {
-    struct fr_memo *placed; /**< struct fr_stage_places */
-    struct fr_memo *work;   /**< struct fr_stage_work */
-    struct fr_memo *stage;  /**< struct fr_priced_stage, of those whose gradients go whole */
-    struct fr_memo *coded;  /**< the same of those whose gradients go compressed */
+    struct fr_memo *placed;    /**< struct fr_stage_places */
+    struct fr_memo *crossings; /**< struct fr_crossings */
+    struct fr_memo *work;      /**< struct fr_stage_work */
+    struct fr_memo *stage;     /**< struct fr_priced_stage, of those whose gradients go whole */
+    struct fr_memo *coded;     /**< the same of those whose gradients go compressed */
 };
 
 /** @return FR_OK or FR_ERR_NOMEM.  Free with fr_price_memo_free, also on error. */

@@ -330,15 +330,15 @@ static void reduce(const struct fr_pricing *x, const struct fr_operation *o,
     if (!x->later) sum->time_s[FR_PASS_ONCE][FR_SPENT_REDUCED] += x->n * fr_operation_s(x, o);
 }
 
-static int beside_of(const struct fr_pricing *x, const struct fr_operation *o) {
+fr_beside fr_operation_beside(const struct fr_pricing *x, const struct fr_operation *o) {
     bool alone = x->in_turn || (o->beside == FR_BESIDE_PASS && x->micro_batches < 2);
-    return alone ? FR_BESIDE_NOTHING : o->beside;
+    return alone ? FR_BESIDE_NOTHING : (fr_beside)o->beside;
 }
 
 /* The sum that a collective's time belongs to. Time beside something is kept apart until the whole pass is known,
  * because only then is it known how much of it shows (pass_of). */
 static int spent_on(const struct fr_pricing *x, const struct fr_operation *o) {
-    int beside = beside_of(x, o);
+    fr_beside beside = fr_operation_beside(x, o);
     if (beside == FR_BESIDE_ATTENTION) return FR_SPENT_CP_BESIDE;
     if (beside == FR_BESIDE_PASS) return FR_SPENT_EP_BESIDE;
     if (beside == FR_BESIDE_PIECES) return FR_SPENT_TP_BESIDE;
@@ -362,7 +362,7 @@ void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, 
         }
         double time_s = x->passes * operation_s(x, o);
         if (o->kind == FR_WORK_COLLECTIVE) {
-            int beside = beside_of(x, o);
+            fr_beside beside = fr_operation_beside(x, o);
             if (beside == FR_BESIDE_PRODUCT)
                 time_s = fr_device_beside_s(&x->cluster->device, time_s, before_s);
             if (beside == FR_BESIDE_PIECES) {

@@ -60,6 +60,10 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
 /** Time of all @p operation's times after each other [s]. */
 double fr_operation_s(const struct fr_pricing *x, const struct fr_operation *operation);
 
+/** The work that a collective really runs beside: nothing where launches block, or where there is none of another
+ *  micro-batch. */
+fr_beside fr_operation_beside(const struct fr_pricing *x, const struct fr_operation *operation);
+
 /** Parts of a rank's time. */
 enum {
     FR_SPENT_PRODUCTS,

@@ -146,21 +146,28 @@ static void count_measured(const struct pricing *x, int left) {
     if (!(left & ENDS)) price_part(&counting, ENDS, &ignored);
 }
 
-void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_rank_map *rank_map, const struct fr_rank_work *work,
-                   struct fr_stage *stage, struct fr_pass *input, uint32_t *extrapolated) {
-    const struct priced_stage to = {stage, input};
+struct fr_pricing fr_pass_pricing(const struct fr_job *job, const struct fr_plan *plan,
+                                  const struct fr_rank_map *rank_map,
+                                  const struct fr_rank_work *work) {
     double micro_batches = (double)fr_pipeline_micro_batches(job, plan);
-    struct pricing x = {.job = job,
-                        .plan = plan,
-                        .work = work,
-                        .price = fr_pricing_make(job, plan, rank_map, micro_batches)};
+    struct fr_pricing price = fr_pricing_make(job, plan, rank_map, micro_batches);
     struct fr_footprint footprint = {.forward = plan->forward};
     if (job->cluster.device.working_sets.n > 0)
         fr_footprint_add(&footprint, job, work->parameters_rank, work->activation_B);
     if (job->cluster.device.working_sets.n > 0)
         fr_footprint_freeze(&footprint, &job->workload, work->frozen_rank);
-    fr_footprint_price(&footprint, micro_batches, &x.price);
+    fr_footprint_price(&footprint, micro_batches, &price);
+    return price;
+}
+
+void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
+                   const struct fr_rank_map *rank_map, const struct fr_rank_work *work,
+                   struct fr_stage *stage, struct fr_pass *input, uint32_t *extrapolated) {
+    const struct priced_stage to = {stage, input};
+    struct pricing x = {.job = job,
+                        .plan = plan,
+                        .work = work,
+                        .price = fr_pass_pricing(job, plan, rank_map, work)};
     x.price.sent_B = stage->sent_B;
     x.price.extrapolated = extrapolated;
     int left = take_profile(&x, &to);

@@ -49,9 +49,15 @@
 #ifndef FR_MODELS_PRICE_PASS_H
 #define FR_MODELS_PRICE_PASS_H
 
+#include "models/price/operation.h"
 #include "models/price/pipeline.h"
 #include "models/price/rank_map.h"
 #include "models/work/transformer.h"
+
+/** Where the operations of a stage's passes are priced: sent_B and extrapolated are the caller's to set. */
+struct fr_pricing fr_pass_pricing(const struct fr_job *job, const struct fr_plan *plan,
+                                  const struct fr_rank_map *rank_map,
+                                  const struct fr_rank_work *work);
 
 /** Fill forward, whole backward and weight pass of @p stage from @p work, with tp, cp and ep on @p rank_map,
  *  and what they send.

@@ -8,6 +8,7 @@
 #include "models/plan/schedule_order.h"
 #include "models/price/clock.h"
 #include "models/price/codec_price.h"
+#include "models/price/crossing.h"
 #include "models/price/layers.h"
 #include "models/price/lines.h"
 #include "models/price/memo.h"
@@ -125,102 +126,6 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
 
 /* ---- pricing stages ---------------------------------------------------------------------- */
 
-enum { KINDS = 3 }; /* of messages: whole, small backward, small forward */
-
-static bool same(double a, double b) { return !(a < b) && !(b < a); }
-
-/* Bytes of one message across a boundary: by a rank of the sender, and over tp by one of the receiver. */
-struct sent {
-    double pp_B, tp_B;
-};
-
-static struct sent sent_of(const struct fr_rank_map *rank_map, const struct fr_group *pair,
-                           double message_B, double gathered_B) {
-    const struct fr_group *arrive = &rank_map->arrive;
-    return (struct sent){message_B * fr_op_bus_factor(FR_OP_SEND_RECV, pair->n_ranks),
-                         arrive->n_ranks > 1 && gathered_B > 0
-                             ? gathered_B * fr_op_bus_factor(FR_OP_ALL_GATHER, arrive->n_ranks)
-                             : 0};
-}
-
-/* One message across the boundary above stage @p i [s].  The ranks of a stage send at once, and so
- * do its replicas; other stages have their own times, which only a shared network (sim/network/)
- * can bring together. */
-static double message_s(const struct fr_job *job, const struct fr_rank_map *rank_map,
-                        const struct fr_group *pair, double message_B, double gathered_B,
-                        uint32_t *extrapolated) {
-    const struct fr_ledger one = {&job->cluster, NULL, 1, extrapolated};
-    return fr_ledger_s(&one, FR_OP_SEND_RECV, pair, message_B, 1) +
-           fr_ledger_s(&one, FR_OP_ALL_GATHER, &rank_map->arrive, gathered_B, gathered_B > 0);
-}
-
-/* The same, as it was last priced where it was as large. */
-static double timed_s(const struct fr_job *job, const struct fr_rank_map *rank_map,
-                      const struct fr_group *pair, double message_B, double gathered_B,
-                      struct fr_timed_message *timed, uint32_t *extrapolated) {
-    struct fr_timed_message own = {.message_B = -1};
-    if (!timed) timed = &own;
-    if (!same(timed->message_B, message_B) || !same(timed->gathered_B, gathered_B)) {
-        *timed = (struct fr_timed_message){.message_B = message_B, .gathered_B = gathered_B};
-        timed->time_s =
-            message_s(job, rank_map, pair, message_B, gathered_B, &timed->extrapolated);
-    }
-    *extrapolated |= timed->extrapolated;
-    return timed->time_s;
-}
-
-/* Times of the three kinds of messages across the boundary above stage @p i: as across the first over such links, where
- * they are as large. */
-static void time_messages(const struct fr_job *job, const struct fr_stage_places *placed,
-                          const struct fr_group *pair, int32_t i, bool small, bool forward,
-                          struct fr_stage *stage, uint32_t *extrapolated) {
-    const struct fr_rank_map *rank_map = &placed->rank_map;
-    struct fr_timed_message *timed =
-        placed->timed ? &placed->timed[KINDS * placed->like[i]] : NULL;
-    stage->message_s =
-        timed_s(job, rank_map, pair, stage->message_B, stage->gathered_B, timed, extrapolated);
-    if (small)
-        stage->small_message_s =
-            timed_s(job, rank_map, pair, stage->small_message_B, stage->gathered_B,
-                    timed ? timed + 1 : NULL, extrapolated);
-    if (forward)
-        stage->small_forward_s =
-            timed_s(job, rank_map, pair, stage->small_forward_B, stage->gathered_B,
-                    timed ? timed + 2 : NULL, extrapolated);
-}
-
-/* @p n messages an iteration from a rank of @p from to one of @p to. */
-static void send(struct fr_stage *from, struct fr_stage *to, struct sent sent, double n) {
-    from->sent_B[FR_SENT_PP] += n * sent.pp_B;
-    to->sent_B[FR_SENT_TP] += n * sent.tp_B;
-}
-
-/* Messages both ways across the boundary above stage @p i. */
-static void price_messages(const struct fr_job *job, const struct fr_stage_places *placed,
-                           int32_t i, struct fr_pipeline *p, uint32_t *extrapolated) {
-    const struct fr_rank_map *rank_map = &placed->rank_map;
-    struct fr_group own;
-    const struct fr_group *pair = &own;
-    struct fr_stage *stage = &p->stage[i], *above = &p->stage[(i + 1) % p->args.stages];
-    double n = fr_pipeline_n_messages(p, i), small = fr_pipeline_n_compressed(p, i),
-           forward = fr_pipeline_n_forward_compressed(p, i);
-    if (placed->above)
-        pair = &placed->above[i];
-    else
-        own = fr_rank_map_pair(rank_map, i, (i + 1) % p->args.stages);
-    time_messages(job, placed, pair, i, small > 0, forward > 0, stage, extrapolated);
-    const struct sent whole = sent_of(rank_map, pair, stage->message_B, stage->gathered_B);
-    send(stage, above, whole, n - forward);
-    if (forward > 0)
-        send(stage, above, sent_of(rank_map, pair, stage->small_forward_B, stage->gathered_B),
-             forward);
-    if (p->forward) return;
-    send(above, stage, whole, n - small);
-    if (small > 0)
-        send(above, stage, sent_of(rank_map, pair, stage->small_message_B, stage->gathered_B),
-             small);
-}
-
 static void add_reduced(const struct fr_stage *stage, struct fr_pipeline *p) {
     p->gradient_B += fr_stage_all_reduced_B(stage) + stage->lossy_B;
     p->lossy_B += stage->lossy_B;
@@ -251,6 +156,16 @@ static int32_t coded_alike(const struct fr_plan *plan, int32_t i, int32_t to) {
     return last;
 }
 
+/* Copy @p priced to stage @p k; what is there already but for its messages is left. */
+static void put_stage(const struct fr_priced_stage *priced, int32_t k, struct fr_pipeline *p) {
+    const bool there = p->copied && priced->number > 0 && p->copied[k] == priced->number;
+    if (there)
+        memcpy(p->stage[k].sent_B, priced->stage.sent_B, sizeof priced->stage.sent_B);
+    else
+        p->stage[k] = priced->stage;
+    if (p->copied) p->copied[k] = priced->number;
+}
+
 /* Durations of all stages in their placement. A stage that repeats the one below is copied and not priced. Then the
  * cost of a plan hardly grows with the depth of the pipeline. */
 static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
@@ -258,16 +173,21 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
                          uint32_t *extrapolated) {
     const struct fr_rank_map *rank_map = &placed->rank_map;
     int32_t last = p->args.stages - 1;
+    int32_t like = 0, alike_to = 0;
     struct fr_priced_stage own;
     if (p->memo) fr_memo_ask(p->memo->stage, plan);
     if (p->memo && plan->compression.gradient_stages > 0) fr_memo_ask(p->memo->coded, plan);
     for (int32_t i = 0, to; i <= last; i = to + 1) {
+        const bool alike = i > 0 && i <= alike_to;
+        if (!alike || plan->gradient_ranks) like = i;
         const struct fr_priced_stage *priced =
-            fr_stage_price(job, plan, rank_map, i, p->splits_backward, p->memo, &own);
-        to = coded_alike(plan, i, priced->alike_to);
+            fr_stage_price(job, plan, rank_map, i, like, p->splits_backward, p->memo, &own);
+        alike_to = priced->alike_to;
+        to = coded_alike(plan, i, alike_to);
         for (int32_t k = i; k <= to; k++) {
-            p->stage[k] = priced->stage;
+            put_stage(priced, k, p);
             p->stage[k].repeats = k > i;
+            p->stage[k].alike = alike || k > i;
             add_reduced(&p->stage[k], p);
         }
         if (i == 0) p->embedding_s = priced->embedding_s;
@@ -275,10 +195,6 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
         p->message_B = fmax(p->message_B, p->stage[i].message_B);
     }
     p->stage[last].sent_B[FR_SENT_EMBEDDING] = p->stage[0].sent_B[FR_SENT_EMBEDDING];
-    fr_codec_price_messages(job, plan, p, extrapolated);
-    for (int32_t i = 0; plan->pp > 1 && i <= last; i++)
-        price_messages(job, placed, i, p, extrapolated);
-    if (plan->blocking && plan->pp > 1) send_in_turn(p);
 }
 
 /* The forward passes of each stage, in its order. */
@@ -315,8 +231,6 @@ double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_k
 static void map_pairs(const struct fr_plan *plan, struct fr_stage_places *placed) {
     placed->above = plan->pp > 1 ? fr_calloc((size_t)plan->pp, sizeof *placed->above) : NULL;
     placed->like = placed->above ? fr_malloc((size_t)plan->pp, sizeof *placed->like) : NULL;
-    placed->timed =
-        placed->like ? fr_malloc(KINDS * (size_t)plan->pp, sizeof *placed->timed) : NULL;
     for (int32_t i = 0; placed->above && i < plan->pp; i++) {
         int32_t k = 0;
         placed->above[i] = fr_rank_map_pair(&placed->rank_map, i, (i + 1) % plan->pp);
@@ -324,8 +238,6 @@ static void map_pairs(const struct fr_plan *plan, struct fr_stage_places *placed
             k++;
         if (placed->like) placed->like[i] = k;
     }
-    for (int64_t k = 0; placed->timed && k < KINDS * plan->pp; k++)
-        placed->timed[k] = (struct fr_timed_message){.message_B = -1};
 }
 
 /* A stage's sends are at least one of its passes apart. */
@@ -386,6 +298,9 @@ fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan
     fr_status status = fresh ? fr_rank_map_make(job, plan, &placed->rank_map, err) : FR_OK;
     if (status == FR_OK && fresh && p->memo) map_pairs(plan, placed);
     if (status == FR_OK) price_stages(job, plan, placed, p, extrapolated);
+    if (status == FR_OK && plan->pp > 1)
+        status = fr_crossings_add(job, plan, placed, p, extrapolated, err);
+    if (status == FR_OK && plan->blocking && plan->pp > 1) send_in_turn(p);
     p->regular = placed->rank_map.regular;
     for (int32_t i = 0; status == FR_OK && fr_plan_clocks(plan) && i < p->args.stages; i++)
         fr_clock_set(&job->cluster.device, fr_clock_of(&job->cluster.device, plan, i),

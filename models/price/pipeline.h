@@ -12,6 +12,12 @@
 
 struct fr_pair_lines;
 
+/** Micro-batches whose activations the order makes a stage hold, a pass of one of v chunks counted as 1/v; of them,
+ *  those that wait for their weight gradients alone. */
+struct fr_pipeline_in_flight {
+    double all, waiting;
+};
+
 struct fr_pipeline {
     const struct fr_schedule *schedule;
     struct fr_schedule_args args; /**< P, m, v */
@@ -22,14 +28,14 @@ struct fr_pipeline {
     bool forward; /**< passes alone */
     uint8_t *
         cool_down; /**< [P][v][m]: read after the last forward pass; NULL where v = 1, or nobody asks */
-    /** [P]: passes whose activations a stage holds, and then of them those that wait for their weight
-     *  gradients alone; NULL: by the slots. */
-    const int64_t *in_flight;
-    struct fr_stage *stage; /**< [P] */
-    double embedding_s;     /**< all-reduce of a tied embedding between first and last stage */
-    fr_scope scope;         /**< backward messages that go compressed */
-    bool codes_forward;     /**< do messages forward, across some boundary? */
-    double message_B;       /**< the largest of the stages' */
+    const struct fr_pipeline_in_flight *in_flight; /**< [P], or NULL: by the slots */
+    struct fr_stage *stage;                        /**< [P] */
+    uint64_t *
+        copied; /**< [P], or NULL: number of the priced stage that each was copied from last; 0: of none */
+    double embedding_s; /**< all-reduce of a tied embedding between first and last stage */
+    fr_scope scope;     /**< backward messages that go compressed */
+    bool codes_forward; /**< do messages forward, across some boundary? */
+    double message_B;   /**< the largest of the stages' */
     double gradient_B,
         lossy_B; /**< of all stages, uncompressed; and what of it is compressed */
     /** Passes at clocks of their own, of @ref device's from the lowest; NULL: each stage has one.  By slots,

@@ -304,6 +304,8 @@ fr_status fr_rank_map_make(const struct fr_job *job, const struct fr_plan *plan,
         FR_TRY(plan->common_subgrid
                    ? count(s, fr_plan_replicas(plan), 1, 1, &s->common, err)
                    : count(s, plan->tp * fr_plan_replicas(plan), 1, plan->pp, &s->common, err));
+    else if (plan->domain > 0)
+        FR_TRY(count_within(s, plan->tp * fr_plan_replicas(plan), 1, &s->common, err));
     return count_copies(plan, t, s, err);
 }
 

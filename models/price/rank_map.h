@@ -21,8 +21,8 @@ struct fr_rank_map {
     struct fr_mesh mesh;
     int64_t *slot; /**< of each rank, or NULL: its number; owned */
     bool regular;  /**< of a pipeline: strides in closed form, all replicas pay the same */
-    /** Where gradients of common layers are reduced, of a data-first numbering: the tp x dp ranks
-     *  of a stage; with common "subgrid" the dp ranks of the first sub-grid, alone on the links. */
+    /** Where gradients of common layers are reduced, of a data-first numbering.  Likewise of layers whose images are
+     *  divided.  The tp x dp ranks of a stage; with common "subgrid" the dp ranks of the first sub-grid, alone on the links. */
     struct fr_group common;
     struct fr_group axis[FR_MESH_AXES]; /**< the ranks along tp, pp and dp */
     struct fr_group cp,

@@ -100,6 +100,7 @@ struct fr_stage {
     double working_B;    /**< held while a pass runs */
     struct fr_moment_sizes moment;
     bool repeats; /**< all of it but the time of its messages is as in the stage before */
+    bool alike;   /**< it repeats, or differs in the compression of its gradients alone */
 };
 
 /** Gradients reduced once an iteration, and parameters on a rank, by who holds copies of them. */

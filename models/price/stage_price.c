@@ -254,22 +254,25 @@ static void make(const struct fr_job *job, const struct fr_plan *plan,
     fr_offload_price(job, plan, layers, splits, stage);
 }
 
-/* Beside the plan: the stage, and what its schedule does to it. */
+/* Beside the plan: the stage, what its schedule does to it, and how it sums an embedding that it may hold. */
 static int64_t beside(const struct fr_plan *plan, int32_t i, bool splits) {
-    return (2 * (int64_t)i + plan->schedule->folds) * 2 + splits;
+    const bool fused = (i == 0 || i == plan->pp - 1) && plan->compression.fused_embedding;
+    return ((2 * (int64_t)i + plan->schedule->folds) * 2 + splits) * 2 + fused;
 }
 
-const struct fr_priced_stage *fr_stage_price(const struct fr_job *job,
-                                             const struct fr_plan *plan,
-                                             const struct fr_rank_map *rank_map, int32_t i,
-                                             bool splits, const struct fr_price_memo *memo,
-                                             struct fr_priced_stage *own) {
+const struct fr_priced_stage *
+fr_stage_price(const struct fr_job *job, const struct fr_plan *plan,
+               const struct fr_rank_map *rank_map, int32_t i, int32_t like, bool splits,
+               const struct fr_price_memo *memo, struct fr_priced_stage *own) {
     bool fresh = true;
+    const bool coded = fr_codec_codes(plan, i);
+    struct fr_memo *table = !memo || job->workload.transformer.layers == 0 ? NULL
+                            : coded                                        ? memo->coded
+                                                                           : memo->stage;
     struct fr_priced_stage *priced =
-        memo && job->workload.transformer.layers > 0
-            ? fr_memo_find_next(fr_codec_codes(plan, i) ? memo->coded : memo->stage,
-                                beside(plan, i, splits), &fresh)
-            : own;
-    if (fresh) make(job, plan, rank_map, i, splits, memo, priced);
+        table ? fr_memo_find_next(table, beside(plan, like, splits), &fresh) : own;
+    if (!fresh) return priced;
+    make(job, plan, rank_map, i, splits, memo, priced);
+    if (table) priced->number = 2 * fr_memo_asked(table) + coded;
     return priced;
 }

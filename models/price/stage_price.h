@@ -15,16 +15,18 @@ struct fr_priced_stage {
     struct fr_stage stage;
     double embedding_s; /**< of the first: the all-reduce of a tied embedding with the last */
     uint32_t extrapolated; /**< bits as in fr_outcome */
-    int32_t alike_to;      /**< the last of the stages from it on that do the same */
+    uint64_t number;  /**< that no other has which is priced with this memo; 0: without one */
+    int32_t alike_to; /**< the last of the stages from it on that do the same */
 };
 
 /** Stage @p i of a checked plan, but for the time of its messages.
+ *  @param like    the first stage that does what it does, but for the compression of gradients; both compressed go to
+ *                 one rank
  *  @param splits  does the schedule split backward passes?
  *  @param memo    where a transformer's stage is looked up, or NULL: it is made in @p own.  Valid until the next call */
-const struct fr_priced_stage *fr_stage_price(const struct fr_job *job,
-                                             const struct fr_plan *plan,
-                                             const struct fr_rank_map *rank_map, int32_t i,
-                                             bool splits, const struct fr_price_memo *memo,
-                                             struct fr_priced_stage *own);
+const struct fr_priced_stage *
+fr_stage_price(const struct fr_job *job, const struct fr_plan *plan,
+               const struct fr_rank_map *rank_map, int32_t i, int32_t like, bool splits,
+               const struct fr_price_memo *memo, struct fr_priced_stage *own);
 
 #endif

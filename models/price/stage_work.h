@@ -19,18 +19,11 @@ struct fr_stage_work {
     uint32_t extrapolated;
 };
 
-/** A message as it was priced last; -1 bytes: none was. */
-struct fr_timed_message {
-    double message_B, gathered_B, time_s;
-    uint32_t extrapolated;
-};
-
 /** A plan's placement, with those who talk across each boundary where plans share them. */
 struct fr_stage_places {
     struct fr_rank_map rank_map;
     struct fr_group *above; /**< [pp], or NULL: fr_rank_map_pair */
-    int32_t *like; /**< [pp], or NULL: the first boundary over such links as each */
-    struct fr_timed_message *timed; /**< [pp][3] by the first boundary and kind, or NULL */
+    int32_t *like;          /**< [pp], or NULL: the first boundary over such links as each */
     struct fr_pair_lines *lines; /**< of messages, or NULL: nobody asked */
 };
 

@@ -30,35 +30,66 @@ double fr_zero_trained(const struct fr_plan *plan, const struct fr_stage *stage,
     return divided(plan, trained);
 }
 
-/* Time of each kind of copies' collective, in @p parts: @p op on all its @p size_B.  Where fewer copies divide, it is
- * @p op among those and @p after on each one's part across. */
-static double each_s(const struct fr_ledger *ledger, const struct fr_rank_map *rank_map,
-                     fr_op op, const double size_B[FR_COPIES], double parts, bool reduces) {
-    double time_s = 0;
+/* Append a collective of @p n times @p size_B. */
+static int append(struct fr_zero_exchange *out, int count, fr_copies kind, fr_among among,
+                  const struct fr_group *group, fr_op op, double size_B, double n) {
+    if (group->n_ranks <= 1 || n <= 0) return count;
+    out[count] = (struct fr_zero_exchange){op, kind, among, group, size_B, n};
+    return count + 1;
+}
+
+/* Each kind of copies' collective, in @p parts: @p op on all its @p size_B.  Where fewer copies divide, it is
+ * @p op among those and an all-reduce of each one's part across. */
+static int list_each(const struct fr_rank_map *rank_map, fr_op op,
+                     const double size_B[FR_COPIES], double parts, bool reduces,
+                     struct fr_zero_exchange *out) {
+    int count = 0;
     for (int k = 0; k < FR_COPIES; k++) {
         const struct fr_group *dividing = &rank_map->copies[k].dividing,
                               *across = &rank_map->copies[k].across;
         double n = size_B[k] > 0 ? parts : 0, part_B = size_B[k] / parts;
-        time_s += fr_ledger_comm_s(ledger, FR_SENT_DP, op, dividing, part_B, n);
+        count = append(out, count, (fr_copies)k, FR_AMONG_DIVIDING, dividing, op, part_B, n);
         if (reduces && across->n_ranks > 1)
-            time_s += fr_ledger_comm_s(ledger, FR_SENT_DP, FR_OP_ALL_REDUCE, across,
-                                       part_B / (double)fmax(1, (double)dividing->n_ranks), n);
+            count = append(out, count, (fr_copies)k, FR_AMONG_ACROSS, across, FR_OP_ALL_REDUCE,
+                           part_B / (double)fmax(1, (double)dividing->n_ranks), n);
     }
+    return count;
+}
+
+static int list_reduced(const struct fr_plan *plan, const struct fr_rank_map *rank_map,
+                        const struct fr_stage *stage, double parts,
+                        struct fr_zero_exchange *out) {
+    double size_B[FR_COPIES];
+    int count = 0;
+    fr_stage_reduced_B(stage, size_B);
+    if (plan->zero > 0 && !broadcasts(plan))
+        return list_each(rank_map, FR_OP_REDUCE_SCATTER, size_B, parts, true, out);
+    for (int k = 0; k < FR_COPIES; k++)
+        count = append(out, count, (fr_copies)k, FR_AMONG_ALL, &rank_map->copies[k].all,
+                       FR_OP_ALL_REDUCE, size_B[k] / parts, size_B[k] > 0 ? parts : 0);
+    return count;
+}
+
+static double listed_s(const struct fr_ledger *ledger, const struct fr_zero_exchange *list,
+                       int count) {
+    double time_s = 0;
+    for (int k = 0; k < count; k++)
+        time_s += fr_ledger_comm_s(ledger, FR_SENT_DP, list[k].op, list[k].group,
+                                   list[k].size_B, list[k].times);
     return time_s;
+}
+
+static double each_s(const struct fr_ledger *ledger, const struct fr_rank_map *rank_map,
+                     fr_op op, const double size_B[FR_COPIES], double parts, bool reduces) {
+    struct fr_zero_exchange list[FR_ZERO_EXCHANGES];
+    return listed_s(ledger, list, list_each(rank_map, op, size_B, parts, reduces, list));
 }
 
 double fr_zero_reduce_s(const struct fr_ledger *ledger, const struct fr_plan *plan,
                         const struct fr_rank_map *rank_map, const struct fr_stage *stage,
                         double parts) {
-    double size_B[FR_COPIES], time_s = 0;
-    fr_stage_reduced_B(stage, size_B);
-    if (plan->zero > 0 && !broadcasts(plan))
-        return each_s(ledger, rank_map, FR_OP_REDUCE_SCATTER, size_B, parts, true);
-    for (int k = 0; k < FR_COPIES; k++)
-        time_s +=
-            fr_ledger_comm_s(ledger, FR_SENT_DP, FR_OP_ALL_REDUCE, &rank_map->copies[k].all,
-                             size_B[k] / parts, size_B[k] > 0 ? parts : 0);
-    return time_s;
+    struct fr_zero_exchange list[FR_ZERO_EXCHANGES];
+    return listed_s(ledger, list, list_reduced(plan, rank_map, stage, parts, list));
 }
 
 /* Collectives of the copies of a stage's parameters, by kind. */
@@ -86,16 +117,21 @@ static double tensors_of_layer(const struct fr_transformer *t, const struct fr_p
 }
 
 /* Owners one after another, each its part to those that divide with it: nothing runs beside them. */
-static double broadcast_s(const struct copies *c) {
-    double time_s = 0;
+static int list_broadcasts(const struct copies *c, struct fr_zero_exchange *out) {
+    int count = 0;
     for (int k = 0; k < FR_COPIES; k++) {
         const struct fr_group *dividing = &c->rank_map->copies[k].dividing;
         double owners = fmin((double)dividing->n_ranks, c->tensors);
         if (c->parameters_B[k] > 0 && owners > 1)
-            time_s += fr_ledger_comm_s(&c->ledger, FR_SENT_DP, FR_OP_BROADCAST, dividing,
-                                       c->parameters_B[k] / owners, owners);
+            count = append(out, count, (fr_copies)k, FR_AMONG_DIVIDING, dividing,
+                           FR_OP_BROADCAST, c->parameters_B[k] / owners, owners);
     }
-    return time_s;
+    return count;
+}
+
+static double broadcast_s(const struct copies *c) {
+    struct fr_zero_exchange list[FR_ZERO_EXCHANGES];
+    return listed_s(&c->ledger, list, list_broadcasts(c, list));
 }
 
 /* @p layers layers, whole, of what copies divide. */
@@ -186,16 +222,17 @@ static void price_passes(const struct copies *c, const struct fr_job *job, bool 
         stage->backward.dp_s = shows_s(c, device, again_s + scatter_s, backward_s, c->ends);
 }
 
-void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_rank_map *rank_map, double layers, bool splits,
-                   struct fr_stage *stage, uint32_t *extrapolated) {
+double fr_zero_ends(const struct fr_plan *plan, double layers) {
+    return fmin(1, (double)plan->chunks / fmax(1, layers));
+}
+
+static struct copies copies_of(const struct fr_job *job, const struct fr_plan *plan,
+                               const struct fr_rank_map *rank_map, double layers,
+                               const struct fr_stage *stage) {
     const struct fr_device *device = &job->cluster.device;
     double value_B = fr_dtype_size_B(job->workload.weight_dtype);
-    struct copies c = {.plan = plan,
-                       .rank_map = rank_map,
-                       .ledger = {&job->cluster, stage->sent_B, 1, extrapolated},
-                       .layers = fmax(1, layers)};
-    c.ends = fmin(1, (double)plan->chunks / c.layers);
+    struct copies c = {.plan = plan, .rank_map = rank_map, .layers = fmax(1, layers)};
+    c.ends = fr_zero_ends(plan, layers);
     if (device->framework.gathers > 0 && job->workload.transformer.layers > 0)
         c.weight = largest_weight(&job->workload.transformer, plan);
     c.tensors = job->workload.transformer.layers > 0
@@ -207,6 +244,30 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
         fr_stage_trained(stage, c.parameters_B); /* gathered once they are updated */
     for (int k = 0; k < FR_COPIES; k++) c.parameters_B[k] *= value_B;
     fr_stage_reduced_B(stage, c.gradients_B);
+    return c;
+}
+
+int fr_zero_list(const struct fr_job *job, const struct fr_plan *plan,
+                 const struct fr_rank_map *rank_map, double layers,
+                 const struct fr_stage *stage, fr_zero_step step, double parts,
+                 struct fr_zero_exchange out[FR_ZERO_EXCHANGES]) {
+    const struct copies c = copies_of(job, plan, rank_map, layers, stage);
+    if (step == FR_ZERO_REDUCES) return list_reduced(plan, rank_map, stage, parts, out);
+    if (step == FR_ZERO_UPDATED)
+        return broadcasts(plan) ? list_broadcasts(&c, out)
+                                : list_each(rank_map, FR_OP_ALL_GATHER, c.parameters_B,
+                                            plan->overlap ? c.layers : 1, false, out);
+    bool scatters = step == FR_ZERO_SCATTERS;
+    return list_each(rank_map, scatters ? FR_OP_REDUCE_SCATTER : FR_OP_ALL_GATHER,
+                     scatters ? c.gradients_B : c.parameters_B, c.layers, scatters, out);
+}
+
+void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
+                   const struct fr_rank_map *rank_map, double layers, bool splits,
+                   struct fr_stage *stage, uint32_t *extrapolated) {
+    const struct fr_device *device = &job->cluster.device;
+    struct copies c = copies_of(job, plan, rank_map, layers, stage);
+    c.ledger = (struct fr_ledger){&job->cluster, stage->sent_B, 1, extrapolated};
     double forward_s = fr_pass_s(&stage->forward, FR_WITH_ALL);
     bool beside = plan->overlap;
     if (plan->zero == 0 || (plan->forward && plan->zero < 3)) return;

@@ -77,6 +77,38 @@ double fr_zero_reduce_s(const struct fr_ledger *ledger, const struct fr_plan *pl
                         const struct fr_rank_map *rank_map, const struct fr_stage *stage,
                         double parts);
 
+/** Who of those that hold copies takes part: all, those that divide what zero divides, or one of each group of these. */
+typedef enum { FR_AMONG_ALL, FR_AMONG_DIVIDING, FR_AMONG_ACROSS } fr_among;
+
+/** `times` collectives of copies of a kind. */
+struct fr_zero_exchange {
+    fr_op op;
+    fr_copies kind;
+    fr_among among;
+    const struct fr_group *group; /**< of the rank map */
+    double size_B, times;
+};
+enum { FR_ZERO_EXCHANGES = 2 * FR_COPIES };
+
+/** When copies exchange something. */
+typedef enum {
+    FR_ZERO_REDUCES,  /**< gradients, once an iteration, in parts */
+    FR_ZERO_UPDATED,  /**< parameters, once they are updated */
+    FR_ZERO_GATHERS,  /**< parameters, in a pass of all chunks */
+    FR_ZERO_SCATTERS, /**< gradients, likewise */
+} fr_zero_step;
+
+/** List a step's collectives, which the functions below price.
+ *  @param layers  of the stage
+ *  @param parts   of FR_ZERO_REDUCES: equal parts
+ *  @return how many */
+int fr_zero_list(const struct fr_job *job, const struct fr_plan *plan,
+                 const struct fr_rank_map *rank_map, double layers,
+                 const struct fr_stage *stage, fr_zero_step step, double parts,
+                 struct fr_zero_exchange out[FR_ZERO_EXCHANGES]);
+/** Share of what a pass gathers that nothing hides: one layer of each chunk. */
+double fr_zero_ends(const struct fr_plan *plan, double layers);
+
 /** Price what the plan's zero gathers and scatters besides the gradients' one reduction an
  *  iteration; stage's passes and gradients are priced.
  *  @param layers  of the stage, gathered one by one

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/extremes.h"
+#include "models/work/domain.h"
 
 static int64_t layer_count(const struct fr_workload *w) {
     double count = 0;
@@ -80,6 +81,7 @@ bool fr_layers_next(struct fr_layers *l) {
         l->n = end - begin;
         l->part.layer = layer;
         if (l->part.plan->layer_tp) take_grid(l, l->entry);
+        l->part.shard.by_height = fr_domain_divides(l->part.plan, l->entry);
         return true;
     }
     return false;
@@ -115,6 +117,7 @@ static fr_reasons check_entries(const struct fr_workload *workload, const struct
                                 .shard = shard_of(plan, tp, ranks / tp, (double)micro)};
     for (; k < to; k++) {
         part.layer = &workload->layers[k];
+        part.shard.by_height = fr_domain_divides(plan, k);
         reasons |= plan->method->check(&part);
     }
     return reasons;

@@ -23,6 +23,7 @@ struct fr_shard {
     double ghost;
     double batch;        /**< samples of one micro-batch on this rank */
     bool common_subgrid; /**< sub-graphs: common layers on the first sub-grid alone */
+    bool by_height;      /**< grids: images are divided, not filters (models/work/domain.h) */
     bool gather_all;     /**< all-gather and discard in place of an all-to-all */
 };
 

@@ -54,7 +54,7 @@ typedef enum {
 typedef enum {
     FR_AXIS_TP,        /**< the tp ranks */
     FR_AXIS_DP,        /**< the replicas, of equal tp index */
-    FR_AXIS_COMMON,    /**< tp x dp ranks, or of cSub the first sub-grid */
+    FR_AXIS_COMMON,    /**< tp x dp ranks of a stage, or of cSub the first sub-grid */
     FR_AXIS_CP,        /**< those that share a sequence */
     FR_AXIS_EP,        /**< those that share the experts */
     FR_AXIS_ATTENTION, /**< those that divide attentions on a grid of their own */

@@ -154,21 +154,22 @@ static void add_layers(const struct fr_stage_view *v, struct fr_rank_work *work)
  * there, to one of more on their gradients' way back. The other direction drops the surplus. Tokens divided along the
  * sequence are already where they are needed. */
 static void move(const struct fr_stage_view *v, const struct fr_group_view *from,
-                 const struct fr_group_view *to, fr_axis axis, double times,
+                 const struct fr_group_view *to, fr_axis axis, double times, bool again,
                  struct fr_rank_work *work) {
     double most = to->p > from->p ? to->tokens : from->tokens;
     bool back = from->p > to->p;
     if (from->p == to->p || v->gathers || times <= 0) return;
-    for (int k = 0; k < (v->full ? 3 : 2); k++)
+    for (int k = 0; k < (again ? 3 : 2); k++)
         if ((k == 1) == back)
             fr_work_add_collective(work, passes[k], axis, FR_OP_ALL_GATHER,
                                    most * v->h * v->value_B, times);
 }
 
-/* Into every MLP, and out of every one but the stage's last, whose message, or whose logits, take it. */
+/* Into every MLP, and out of every one but those whose message, or whose logits, take it. */
 static void add_moves(const struct fr_stage_view *v, struct fr_rank_work *work) {
-    move(v, &v->attention_on, &v->mlp_on, FR_AXIS_TO_MLP, v->layers, work);
-    move(v, &v->mlp_on, &v->attention_on, FR_AXIS_TO_MLP, v->layers - 1, work);
+    const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
+    move(v, a, m, FR_AXIS_TO_MLP, v->layers, v->full, work);
+    move(v, m, a, FR_AXIS_TO_MLP, v->layers - v->leaving, v->full, work);
 }
 
 /* Context parallel by all-to-all (Jacobs et al., DeepSpeed Ulysses, 2023): from T tokens of all of the rank's
@@ -250,8 +251,8 @@ void fr_transformer_add_vocabulary_exchanges(const struct fr_stage_view *v, bool
     const struct fr_group_view *e = &v->ends_on;
     double size_B = e->tokens * v->h * v->value_B;
     fr_op sum = v->gathers ? FR_OP_REDUCE_SCATTER : FR_OP_ALL_REDUCE;
-    if (first) move(v, e, &v->attention_on, FR_AXIS_FROM_ENDS, 1, work);
-    if (last) move(v, &v->mlp_on, e, FR_AXIS_TO_ENDS, 1, work);
+    if (first) move(v, e, &v->attention_on, FR_AXIS_FROM_ENDS, 1, false, work);
+    if (last) move(v, &v->mlp_on, e, FR_AXIS_TO_ENDS, 1, false, work);
     if (e->p <= 1) return;
     double embedded = (first ? 1 : 0) + v->predicted, made = (last ? 1 : 0) + v->predicted;
     if (embedded > 0) add(work, FR_PASS_FORWARD, e, sum, size_B, embedded);

@@ -1,6 +1,7 @@
 /* A transformer's stage as operations, of methods tensor and grid (models/work/transformer_view.h). */
 #include <math.h>
 
+#include "models/plan/schedule.h"
 #include "models/work/adapters.h"
 #include "models/work/cache.h"
 #include "models/work/experts.h"
@@ -33,6 +34,18 @@ static void divide_experts(struct fr_stage_view *v) {
     v->wide = (double)t->expert_ffn;
     v->experts = fr_cache_experts(t, (double)t->experts / (double)v->plan->ep,
                                   v->mlp_on.tokens * (double)v->plan->ep);
+}
+
+/* Chunks whose output goes to another stage, or to the logits.  Where a schedule folds, one's next is on the same rank. */
+static double leaving(const struct fr_plan *plan, int64_t i) {
+    int32_t stages = (int32_t)plan->pp;
+    int64_t chunks = plan->pp * plan->chunks;
+    double n = 0;
+    for (int32_t c = 0; c < plan->chunks; c++) {
+        int64_t next = fr_schedule_virtual(plan->schedule, stages, (int32_t)i, c) + 1;
+        n += next == chunks || fr_schedule_stage(plan->schedule, stages, next) != i;
+    }
+    return n;
 }
 
 static struct fr_stage_view view_of(const struct fr_workload *workload,
@@ -77,6 +90,7 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
     v.queries = whole ? s : own;
     if (t->predicted > 0 && i == fr_plan_last_stage(plan)) v.predicted = (double)t->predicted;
     v.recomputed = fr_plan_recomputed(plan, v.layers);
+    v.leaving = v.uniform ? 1 : leaving(plan, i);
     v.layers += v.predicted;
     *(t->experts ? &v.mixed : &v.dense) += v.predicted;
     /* Cross-attention attends to as many tokens. */

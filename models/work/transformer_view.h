@@ -41,11 +41,13 @@ struct fr_stage_view {
     double read_B;                 /**< of a value that a product reads */
     bool narrow;                   /**< read_B is less than value_B */
     double layers, cross, attentions;
-    double dense, mixed;  /**< of the layers, with an MLP and with experts */
-    double ssm;           /**< state-space blocks */
-    double predicted;     /**< of the layers, those that predict further tokens */
-    double queries;       /**< of a head in the attention, on a rank */
-    double heads, scores; /**< of a rank; of an attention, in memory */
+    double dense, mixed; /**< of the layers, with an MLP and with experts */
+    double ssm;          /**< state-space blocks */
+    double predicted;    /**< of the layers, those that predict further tokens */
+    double
+        leaving; /**< of the layers, those whose output leaves the stage, or goes to the logits */
+    double queries;                      /**< of a head in the attention, on a rank */
+    double heads, scores;                /**< of a rank; of an attention, in memory */
     double mlp_rows, wide, etp, experts; /**< of the experts on the rank */
     bool full, any;                      /**< recomputes all of it, some of it */
     bool saves;                          /**< all but what a policy names */

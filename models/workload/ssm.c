@@ -98,9 +98,6 @@ static struct fr_ssm_sizes gated(const struct symbols *x) {
                                  .backward = 2 * forward};
 }
 
-const char *const fr_ssm_names[] = {
-    "Mamba-2", "gated delta net",   "Kimi delta net",   "linear attention",
-    "Mamba",   "short convolution", "gated recurrence", NULL};
 static struct fr_ssm_sizes (*const kinds[FR_SSM_KINDS])(const struct symbols *x) = {
     mamba2, delta, channel_delta, linear, mamba, convolution, gated};
 

@@ -74,8 +74,6 @@ enum {
     FR_SSM_GATED,
     FR_SSM_KINDS
 };
-/** For people; then NULL. */
-extern const char *const fr_ssm_names[];
 
 struct fr_ssm_sizes {
     double inner;      /**< d */

@@ -14,7 +14,12 @@
 #include "plots/results.h"
 #include "plots/scale.h"
 
-enum { WIDTH_PX = 1000, HEIGHT_PX = 520, LINES_MAX = 7 };
+enum {
+    WIDTH_PX = 1000,
+    HEIGHT_PX = 520,
+    LINES_MAX = 7,
+    APART = 3 /* break-evens further apart are on logarithmic axes */
+};
 static const struct fr_box box = {90, 80, 480, 330};
 
 /* The plans drawn: of those with one break-even the first. */
@@ -70,20 +75,39 @@ static void add_exact(struct fr_picture *p, double from, double to) {
     fr_picture_curve(p, block, "exact", "using 1:2 with lines lc rgb '#444444' lw 2 dt 2");
 }
 
+enum { LINE_TITLE = FR_RESULT_LABEL + 40 };
+
+/* The number first: a narrow picture cuts the end. */
+static void line_title(const struct fr_results *results, const struct fr_result *r,
+                       char label[FR_RESULT_LABEL], char title[LINE_TITLE]) {
+    snprintf(title, LINE_TITLE, "below %.3g: %s", r->break_even,
+             fr_result_label(results, r, label, FR_RESULT_LABEL));
+}
+
 static void add_line(struct fr_picture *p, const struct fr_results *results,
                      const struct fr_result *r, int i, double from, double to) {
-    char label[FR_RESULT_LABEL], title[FR_RESULT_LABEL + 40];
+    char label[FR_RESULT_LABEL], title[LINE_TITLE];
     int block = fr_picture_block(p);
     FR_ROW(p, from, from / r->break_even);
     FR_ROW(p, to, to / r->break_even);
-    snprintf(title, sizeof title, "%s: below %.3g",
-             fr_result_label(results, r, label, sizeof label), r->break_even);
+    line_title(results, r, label, title);
     fr_picture_curve(p, block, title, "using 1:2 with lines lc rgb '%s' lw 1.6",
                      fr_picture_colour(i + 1));
     block = fr_picture_block(p);
     FR_ROW(p, r->break_even, 1);
     fr_picture_curve(p, block, NULL, "using 1:2 with points lc rgb '%s' pt %d ps 1.4",
                      fr_picture_colour(i + 1), fr_picture_point(i));
+}
+
+/* Logarithmic where the plans differ much: on a linear axis the steepest line hides all others. */
+static void add_axes(struct fr_picture *p, double from, double to, double low, double high,
+                     bool logarithmic) {
+    if (logarithmic) {
+        fr_scale_plain(p, "x", (struct fr_scale){from, to});
+        fr_scale_plain(p, "y", (struct fr_scale){low, high});
+    } else
+        fr_text_addf(&p->script, "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\n", from, to,
+                     0.95 * low, 1.05 * high);
 }
 
 static void add_texts(struct fr_picture *p, const struct fr_results *results,
@@ -95,7 +119,7 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
     fr_text_addf(&p->note, "Marks: a lossy plan costs as much as the exact one.  ");
     if (lines->left_out)
         fr_text_addf(&p->note, "%d more plan%s not drawn.  ", lines->left_out,
-                     lines->left_out == 1 ? " is" : "s are");
+                     lines->left_out > 1 ? "s are" : " is");
     fr_results_footer(results, p, results->ranked != FR_RANKED_TIME);
 }
 
@@ -105,13 +129,12 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
     struct lines lines = {.n = 0};
     (void)o;
     FR_TRY(find(results, root, &lines, err));
-    const double least = lines.of[lines.n - 1]->break_even, from = fmin(1, least) * 0.95,
-                 to = fmax(1, lines.most) * 1.1;
+    const double least = lines.of[lines.n - 1]->break_even,
+                 margin = lines.most > APART * least ? 1.6 : 1.1,
+                 from = fmin(1, least) / margin, to = fmax(1, lines.most) * margin;
     for (int i = 0; i < lines.n; i++) {
-        char label[FR_RESULT_LABEL], title[FR_RESULT_LABEL + 40];
-        snprintf(title, sizeof title, "%s: below %.3g",
-                 fr_result_label(results, lines.of[i], label, sizeof label),
-                 lines.of[i]->break_even);
+        char label[FR_RESULT_LABEL], title[LINE_TITLE];
+        line_title(results, lines.of[i], label, title);
         fr_picture_key_space(p, box.left + box.width + 25, title);
     }
     add_texts(p, results, &lines);
@@ -121,8 +144,8 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
                      : results->ranked == FR_RANKED_EDP
                          ? "energy x time to the loss, its root over the exact plan's"
                          : "time to the loss over the exact plan's");
-    fr_text_addf(&p->script, "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\n", from, to,
-                 0.95 * fmin(1, from / lines.most), 1.05 * fmax(1, to / least));
+    add_axes(p, from, to, fmin(1, from / lines.most), fmax(1, to / least),
+             lines.most > APART * least);
     fr_picture_axis_label(p, "x", "iterations over those of the exact plan");
     fr_picture_key(p, box.left + box.width + 25, box.top);
     add_exact(p, from, to);

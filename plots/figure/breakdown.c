@@ -14,6 +14,8 @@ enum {
     BELOW_PX = 110,
     BARS_MAX = 24,
     LABEL_SIZE = 11,
+    LABEL_MOST_PX = 360, /* a longer label has several lines */
+    SIDE_STEP_PX = 15,
     NARROW_LEFT_PX = 12,
     KEY_PX = 230 /* of ten parts: the plot is no lower, else the key does not fit */
 };
@@ -47,13 +49,29 @@ static const char *bar_label(const struct chart *c, int i, char *out, size_t wid
     return out;
 }
 
-/* As much as the longest needs. */
-static double label_capacity(const struct chart *c) {
+/* The lines of bar @p i's label beside it. */
+static int side_lines(const struct chart *c, int i, struct fr_text *lines) {
     char line[FR_RESULT_LABEL + 32];
+    return fr_picture_wrap(bar_label(c, i, line, sizeof line), LABEL_SIZE, LABEL_MOST_PX,
+                           lines);
+}
+
+/* Room for the labels beside the bars: as much as the longest line needs, and the most lines. */
+static double side_width_px(const struct chart *c, int *most) {
     double width_px = 160;
-    for (int i = 0; i < c->bars; i++)
-        width_px =
-            fmax(width_px, fr_picture_text_px(bar_label(c, i, line, sizeof line), LABEL_SIZE));
+    *most = 1;
+    for (int i = 0; i < c->bars; i++) {
+        struct fr_text lines = {0};
+        const int n = side_lines(c, i, &lines);
+        *most = n > *most ? n : *most;
+        for (char *line = lines.data; line && *line;) {
+            char *end = strchr(line, '\n');
+            *end = '\0'; /* every line has one */
+            width_px = fmax(width_px, fr_picture_text_px(line, LABEL_SIZE));
+            line = end + 1;
+        }
+        fr_text_free(&lines);
+    }
     return ceil(width_px) + 40;
 }
 
@@ -90,8 +108,29 @@ static void add_narrow_label(struct fr_picture *p, const struct chart *c, int i,
     fr_text_free(&lines);
 }
 
+/* Beside its bar, about the middle: what it is, and below that the time. */
+static void add_side_label(struct fr_picture *p, const struct chart *c, int i, double x_px,
+                           double middle_px, const char *time) {
+    struct fr_text lines = {0};
+    double y_px = middle_px + 8 - 0.5 * SIDE_STEP_PX * (side_lines(c, i, &lines) + 1);
+    const char *line = fr_text_get(&lines);
+    while (*line) {
+        struct fr_text one = {0};
+        size_t length = strcspn(line, "\n");
+        fr_text_add(&one, line, length);
+        fr_picture_text(p, fr_text_get(&one), x_px, y_px, "right", LABEL_SIZE, "#000000");
+        p->script.failed = p->script.failed || one.failed;
+        fr_text_free(&one);
+        line += length + (line[length] == '\n');
+        y_px += SIDE_STEP_PX;
+    }
+    fr_picture_text(p, time, x_px, y_px, "right", 10, "#555555");
+    p->script.failed = p->script.failed || lines.failed;
+    fr_text_free(&lines);
+}
+
 static void add_labels(struct fr_picture *p, const struct chart *c) {
-    char line[FR_RESULT_LABEL + 32], time[40];
+    char time[40];
     const double left_px = c->left_px;
     double top_px = TOP_PX;
     p->stack.plot_px = c->bar_px * c->bars, p->stack.left_px = NARROW_LEFT_PX;
@@ -110,9 +149,7 @@ static void add_labels(struct fr_picture *p, const struct chart *c) {
             add_narrow_label(p, c, i, middle - 0.5 * c->bar_px + 6, time);
             continue;
         }
-        fr_picture_text(p, bar_label(c, i, line, sizeof line), x_px, middle - 8, "right",
-                        LABEL_SIZE, "#000000");
-        fr_picture_text(p, time, x_px, middle + 8, "right", 10, "#555555");
+        add_side_label(p, c, i, x_px, middle, time);
     }
 }
 
@@ -208,10 +245,12 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
     FR_TRY(need_parts(results, root, err));
     struct chart c = {.results = results,
                       .bars = results->count < BARS_MAX ? (int)results->count : BARS_MAX};
+    int side_lines_most = 1;
+    c.left_px = side_width_px(&c, &side_lines_most);
     c.bar_px = p->stack.on ? fmax(56 + 2.0 * NARROW_STEP_PX * (most_lines(&c, p) - 1),
                                   18.0 * p->stack.keys / c.bars)
-                           : fmax(bar_px, (double)KEY_PX / c.bars);
-    c.left_px = label_capacity(&c);
+                           : fmax(fmax(bar_px, (side_lines_most + 1.5) * SIDE_STEP_PX),
+                                  (double)KEY_PX / c.bars);
     if (!p->stack.on) {
         p->width_px = (int)(c.left_px + plot_px) + RIGHT_PX;
         p->height_px = (int)(TOP_PX + BELOW_PX + c.bar_px * c.bars);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "models/outcome/report.h"
+#include "models/plan/key.h"
 #include "plots/provenance.h"
 #include "plots/results.h"
 #include "plots/scale.h"
@@ -112,7 +112,7 @@ static void add_others(const struct fr_results *results, struct drawn *d) {
         struct fr_plan plan = r->plan;
         bool shown = !(r->energy_J > 0) || !(r->time_s > 0);
         plan.clock_Hz = NULL, plan.n_clock_Hz = 0;
-        fr_report_plan_line(&plan, o->plan, sizeof o->plan);
+        fr_plan_line(&plan, 0, o->plan, sizeof o->plan);
         for (int k = 0; k < d->curves && !shown; k++)
             shown = strcmp(d->curve[k].plan, o->plan) == 0;
         for (int k = 0; k < d->others && !shown; k++)

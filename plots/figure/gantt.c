@@ -10,7 +10,7 @@
 #include "plots/scale.h"
 #include "plots/trace_read.h"
 
-enum { WIDTH_PX = 1300, TOP_PX = 84, BELOW_PX = 112, SLICES_MAX = 900 };
+enum { WIDTH_PX = 1300, TOP_PX = 84, BELOW_PX = 112, SLICES_MAX = 900, THIN_PX = 3 };
 enum { BIN_PX = 8, NARROW_BIN_PX = 3, NARROW_LEFT_PX = 58, NARROW_RIGHT_PX = 48 };
 static const double left_px = 130, plot_px = 1070;
 
@@ -73,16 +73,24 @@ static void add_box(struct fr_picture *p, const struct fr_gantt_chart *c,
     FR_ROW(p, start, row, start, end, top, top + c->height[span->stream]);
 }
 
+static double width_px_of(const struct fr_gantt_chart *c, const struct fr_span *span) {
+    return (span->end_s - span->start_s) / c->timeline->makespan_s * c->plot.width;
+}
+
 static void add_boxes(struct fr_picture *p, const struct fr_gantt_chart *c, int kind) {
     const struct fr_timeline *t = c->timeline;
-    int block = -1;
+    double width_px = 0;
+    int block = -1, n = 0;
     for (int64_t i = 0; i < t->count; i++) {
         if (t->spans[i].kind != kind || !fr_gantt_shown(c, &t->spans[i])) continue;
         if (block < 0) block = fr_picture_block(p);
         add_box(p, c, &t->spans[i]);
+        width_px += width_px_of(c, &t->spans[i]);
+        n++;
     }
-    /* White between boxes that touch; messages, thin as they are, keep all their colour. */
-    bool message = kind >= FR_TASK_FORWARD_MESSAGE && kind <= FR_TASK_EXCHANGE;
+    /* White between boxes that touch; messages and buckets, thin as they are, keep all their colour. */
+    bool message =
+        (kind >= FR_TASK_FORWARD_MESSAGE && kind <= FR_TASK_EXCHANGE) || width_px < THIN_PX * n;
     if (block >= 0)
         fr_picture_curve(p, block, NULL,
                          "using 1:2:3:4:5:6 with boxxyerror lc rgb '#%06" PRIx32
@@ -107,13 +115,41 @@ static void add_hatching(struct fr_picture *p, const struct fr_gantt_chart *c) {
                          fr_gantt_tasks[FR_TASK_BACKWARD].colour);
 }
 
-static void add_outlines(struct fr_picture *p, const struct fr_gantt_chart *c) {
+/* Collectives too thin for a frame, such as the buckets of gradients, have its upper and lower side: frames beside each
+ * other would be one black bar. */
+static bool lacks_sides(const struct fr_gantt_chart *c, const struct fr_span *span) {
+    return span->stream == FR_STREAM_COLLECTIVE && width_px_of(c, span) < THIN_PX;
+}
+
+static void add_long_sides(struct fr_picture *p, const struct fr_gantt_chart *c) {
     const struct fr_timeline *t = c->timeline;
     int block = -1;
     for (int64_t i = 0; i < t->count; i++) {
-        if (!t->spans[i].critical || !fr_gantt_shown(c, &t->spans[i])) continue;
+        const struct fr_span *span = &t->spans[i];
+        if (!span->critical || !fr_gantt_shown(c, span) || !lacks_sides(c, span)) continue;
+        const double start = fr_gantt_on_axis(c, span->start_s),
+                     length = fr_gantt_on_axis(c, span->end_s) - start,
+                     height = c->height[span->stream],
+                     top = c->rows.row_of[span->rank] + c->top[span->stream] +
+                           height * span->lane;
         if (block < 0) block = fr_picture_block(p);
-        add_box(p, c, &t->spans[i]);
+        FR_ROW(p, start, top, length, 0);
+        FR_ROW(p, start, top + height, length, 0);
+    }
+    if (block >= 0)
+        fr_picture_curve(p, block, NULL,
+                         "using 1:2:3:4 with vectors nohead lc rgb '#000000' lw 1");
+}
+
+static void add_outlines(struct fr_picture *p, const struct fr_gantt_chart *c) {
+    const struct fr_timeline *t = c->timeline;
+    int block = -1;
+    add_long_sides(p, c);
+    for (int64_t i = 0; i < t->count; i++) {
+        const struct fr_span *span = &t->spans[i];
+        if (!span->critical || !fr_gantt_shown(c, span) || lacks_sides(c, span)) continue;
+        if (block < 0) block = fr_picture_block(p);
+        add_box(p, c, span);
     }
     if (block >= 0)
         fr_picture_curve(p, block, NULL,
@@ -129,7 +165,7 @@ static void add_numbers(struct fr_picture *p, const struct fr_gantt_chart *c) {
         const struct fr_span *span = &t->spans[i];
         char text[16];
         snprintf(text, sizeof text, "%" PRId32, span->micro);
-        double width_px = (span->end_s - span->start_s) / t->makespan_s * c->plot.width;
+        double width_px = width_px_of(c, span);
         if (span->stream != FR_STREAM_COMPUTE || span->micro < 0 || !fr_gantt_shown(c, span) ||
             span->kind == FR_TASK_RECOMPUTE || /* its pass says so */
             fr_picture_text_px(text, size) + 4 > width_px)

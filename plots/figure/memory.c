@@ -89,7 +89,7 @@ static fr_status draw_all(struct fr_picture *p, const struct fr_json *root, stru
     snprintf(words, sizeof words, "%s", moment);
     for (char *c = words; *c; c++)
         if (*c == '_') *c = ' ';
-    fr_text_addf(&p->title, "Memory of stage %lld, the fullest: %.1f GB at %s",
+    fr_text_addf(&p->title, "Memory of stage %lld, which has the peak: %.1f GB at %s",
                  (long long)stage, steps->most_B / giga, words);
     fr_provenance_line(p, "predict", &from);
     fr_picture_panel(p, &plot_box, "");

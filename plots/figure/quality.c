@@ -218,7 +218,14 @@ static void draw_costs(struct fr_picture *p, const struct rows *rows, int k) {
         fr_scale_include(&seen, rows->items[i].to_loss[k].high);
     }
     fr_picture_panel(p, &cost_box[k], k == 0 ? "time to the loss" : "energy to the loss");
-    fr_scale_axis(p, "x", seen, k == 0 ? FR_QUANTITY_TIME : FR_QUANTITY_ENERGY, 4);
+    if (seen.high > 0)
+        fr_scale_axis(p, "x", seen, k == 0 ? FR_QUANTITY_TIME : FR_QUANTITY_ENERGY, 4);
+    else {
+        fr_text_addf(&p->script, "set xrange [0:1]\nunset xtics\n");
+        fr_picture_text(p, "no plan reached it with every seed",
+                        p->placed.left + 0.5 * p->placed.width,
+                        p->placed.top + 0.5 * p->placed.height, "center", 10, "#555555");
+    }
     linear(p, "y", rows->n - 0.5, -0.5);
     fr_text_addf(&p->script, "unset ytics\n");
     for (int i = 0; i < rows->n; i++) {

@@ -101,6 +101,11 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
                  fr_result_label(results, r, label, sizeof label), (long long)r->ranks,
                  fr_scale_text(r->time_s, FR_QUANTITY_TIME, time, sizeof time));
     fr_text_addf(&p->note, "Each point is the fastest plan of its method.  ");
+    if (curves->n_along == 1)
+        fr_text_addf(&p->note,
+                     "One rank count makes no curve: search with several, such as --ranks "
+                     "%lld..%lld*2.  ",
+                     (long long)r->ranks, 8 * (long long)r->ranks);
     fr_results_interval_note(results, p);
     fr_results_footer(results, p, false);
 }

@@ -82,11 +82,8 @@ static void draw_times(struct fr_picture *p, const struct rows *rows) {
     fr_scale_axis(p, "y", seen, FR_QUANTITY_TIME, 9);
     fr_picture_axis_label(p, "x", "measured");
     fr_picture_axis_label(p, "y", "predicted, with 90 % interval");
+    fr_picture_guide(p, padded.low, padded.low, padded.high, padded.high);
     int block = fr_picture_block(p);
-    FR_ROW(p, padded.low, padded.low);
-    FR_ROW(p, padded.high, padded.high);
-    fr_picture_curve(p, block, NULL, "using 1:2 with lines lc rgb '#888888' lw 1 dt 2");
-    block = fr_picture_block(p);
     for (int i = 0; i < rows->n; i++) {
         const struct row *r = &rows->items[i];
         FR_ROW(p, r->measured_s, r->predicted_s, isnan(r->low_s) ? r->predicted_s : r->low_s,
@@ -123,13 +120,10 @@ static void draw_errors(struct fr_picture *p, const struct rows *rows) {
     fr_scale_percent(p, "y", 1.08 * low, 1.08 * high);
     fr_picture_axis_label(p, "x", "measured");
     fr_picture_key(p, errors_box.left + errors_box.width + 20, errors_box.top);
-    int block = fr_picture_block(p);
-    FR_ROW(p, padded.low, 0);
-    FR_ROW(p, padded.high, 0);
-    fr_picture_curve(p, block, NULL, "using 1:2 with lines lc rgb '#888888' lw 1 dt 2");
+    fr_picture_guide(p, padded.low, 0, padded.high, 0);
     for (int k = 0; k < rows->n_keys; k++) {
         bool rest = k == KEYS_MAX - 1, named = rows->key[k][0];
-        block = fr_picture_block(p);
+        int block = fr_picture_block(p);
         for (int i = 0; i < rows->n; i++)
             if (key_of(rows, &rows->items[i]) == k)
                 FR_ROW(p, rows->items[i].measured_s, error_percent(&rows->items[i]));
@@ -156,7 +150,8 @@ static void add_texts(struct fr_picture *p, const struct rows *rows,
     fr_text_addf(&p->title, "%d runs: mean error %.1f %%", rows->n, sum / rows->n);
     if (stated) fr_text_addf(&p->title, ", %.0f %% in their interval", 100.0 * inside / stated);
     if (rows->skipped)
-        fr_text_addf(&p->note, "%d runs could not be predicted.  ", rows->skipped);
+        fr_text_addf(&p->note, "%d run%s could not be predicted.  ", rows->skipped,
+                     rows->skipped > 1 ? "s" : "");
     fr_provenance_line(p, "forerun score", root);
 }
 

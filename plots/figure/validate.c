@@ -99,11 +99,8 @@ static void draw_times(struct fr_picture *p, const struct rows *rows) {
     fr_scale_axis(p, "y", seen, FR_QUANTITY_TIME, 9);
     fr_picture_axis_label(p, "x", "measured");
     fr_picture_axis_label(p, "y", "predicted");
+    fr_picture_guide(p, padded.low, padded.low, padded.high, padded.high);
     int block = fr_picture_block(p);
-    FR_ROW(p, padded.low, padded.low);
-    FR_ROW(p, padded.high, padded.high);
-    fr_picture_curve(p, block, NULL, "using 1:2 with lines lc rgb '#888888' lw 1 dt 2");
-    block = fr_picture_block(p);
     for (int i = 0; i < rows->n; i++) {
         const struct row *r = &rows->items[i];
         FR_ROW(p, r->measured_s, r->predicted_s,
@@ -141,12 +138,9 @@ static void draw_errors(struct fr_picture *p, const struct rows *rows) {
     fr_scale_percent(p, "y", 1.08 * low, 1.08 * high);
     fr_picture_axis_label(p, "x", "measured");
     fr_picture_key(p, errors_box.left + errors_box.width + 20, errors_box.top);
-    int block = fr_picture_block(p);
-    FR_ROW(p, padded.low, 0);
-    FR_ROW(p, padded.high, 0);
-    fr_picture_curve(p, block, NULL, "using 1:2 with lines lc rgb '#888888' lw 1 dt 2");
+    fr_picture_guide(p, padded.low, 0, padded.high, 0);
     for (int k = 0; k < rows->n_apps; k++) {
-        block = fr_picture_block(p);
+        int block = fr_picture_block(p);
         for (int i = 0; i < rows->n; i++)
             if (rows->items[i].app == k)
                 FR_ROW(p, rows->items[i].measured_s, error_percent(&rows->items[i]));

@@ -136,16 +136,16 @@ static bool has_gain(const struct curves *c, const struct curve *curve) {
 }
 
 /* Factor by which curve @p i stands aside, so that marks and intervals of one rank count stand beside each other:
- * a few pixels each, all within half the distance to the next rank count. */
+ * a few pixels each, all within a quarter of the distance to the next rank count. */
 static double offset_of(const struct fr_picture *p, const struct curves *c, int i) {
-    enum { APART_PX = 7 };
+    enum { APART_PX = 5 };
     double span = 2,
            nearest = (double)INFINITY; /* of the padded axis, and between two counts */
     if (c->n_ranks > 1) span = fmax(2, (double)c->ranks[c->n_ranks - 1] / (double)c->ranks[0]);
     for (int j = 1; j < c->n_ranks; j++)
         nearest = fmin(nearest, log((double)c->ranks[j] / (double)c->ranks[j - 1]));
     double step = APART_PX * 1.3 * log(span) / fmax(1, p->placed.width);
-    if (c->count > 1) step = fmin(step, 0.5 * nearest / (c->count - 1));
+    if (c->count > 1) step = fmin(step, 0.25 * nearest / (c->count - 1));
     return exp(step * (i - (c->count - 1) / 2.0));
 }
 
@@ -181,7 +181,7 @@ static void add_curves(struct fr_picture *p, const struct curves *c, bool of_tim
         int block = fr_picture_block(p);
         for (int j = 0; j < c->n_ranks; j++) {
             double time_s = curve->time_s[j] > 0 ? curve->time_s[j] : NAN;
-            FR_ROW(p, (double)c->ranks[j] * beside, of_time ? time_s : 100 * gain(c, curve, j));
+            FR_ROW(p, (double)c->ranks[j] * beside, of_time ? time_s : gain(c, curve, j));
         }
         fr_picture_curve(p, block, label,
                          "using 1:2 with linespoints lc rgb '%s' pt %d ps 0.9 lw 1.6%s",
@@ -215,10 +215,14 @@ static void draw_gain(struct fr_picture *p, const struct curves *c) {
         for (int j = 0; j < c->n_ranks; j++) high = fmax(high, gain(c, &c->items[i], j));
     fr_picture_panel(p, &gain_box, "speed-up over data parallelism on the same ranks");
     fr_scale_counts(p, c->ranks, c->n_ranks, 9);
-    fr_scale_percent(p, "y", 0, 108 * high);
+    fr_scale_linear(p, "y", 1.08 * high);
     fr_picture_axis_label(p, "x", "ranks");
     add_curves(p, c, false);
     fr_picture_plotted(p);
+}
+
+static bool is_common(const struct fr_results *results, int key) {
+    return fr_plan_common_keys(&results->common) >> key & 1;
 }
 
 /* Weak where every rank count has the same samples a rank, strong where the same in all. */
@@ -236,6 +240,8 @@ static void add_title(struct fr_picture *p, const struct fr_results *results,
         fr_text_addf(&p->title, "Weak scaling, samples a rank: %s",
                      fr_scale_number((double)first->global_batch / (double)first->ranks, 4,
                                      number, sizeof number));
+    else if (strong && is_common(results, FR_PLAN_KEY_global_batch))
+        fr_text_addf(&p->title, "Strong scaling"); /* the footer says the batch of all */
     else if (strong)
         fr_text_addf(&p->title, "Strong scaling, batch %s",
                      fr_scale_number((double)first->global_batch, 15, number, sizeof number));

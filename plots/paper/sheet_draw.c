@@ -32,6 +32,11 @@ static int variant_of(const struct fr_sheet_layout *s, int series) {
     return n;
 }
 
+/* Curves of trainings lie on each other: every one has a dash of its own. */
+static int dash_of(const struct fr_sheet_layout *s, int series) {
+    return (s->field[0].panel->kind == FR_SHEET_LINES ? series : variant_of(s, series)) + 1;
+}
+
 /* "phantom k=4" has a colour of phantom's, "4_way" that of its number. */
 static const char *colour_of(const struct fr_sheet_layout *s, int series) {
     static const char *const variants[] = {"#E69F00", "#8C510A", "#CC79A7", "#7B3294",
@@ -39,38 +44,25 @@ static const char *colour_of(const struct fr_sheet_layout *s, int series) {
     enum { VARIANTS = sizeof variants / sizeof *variants };
     static const struct {
         const char *name, *colour;
-    } others[] = {{"2_way", "#56B4E9"},
-                  {"4_way", "#E69F00"},
-                  {"8_way", "#8C510A"},
-                  {"4_way_cSub", "#7B3294"},
-                  {"aware", "#E69F00"},
-                  {"naive", "#01665E"},
-                  {"over", "#E69F00"},
-                  {"decompression", "#8C510A"},
-                  {"", "#56B4E9"},
-                  {"data_over", "#000000"},
-                  {"data_parallel", "#000000"},
-                  {"FWD", "#117733"},
-                  {"BWD", "#88c999"},
-                  {"inter-stage", "#88CCEE"},
-                  {"DP", "#882255"},
-                  {"EMB", "#CC6677"},
-                  {"rest", "#cccccc"},
-                  {"model", "#332288"},
-                  {"data", "#882255"},
-                  {"baseline", "#777777"},
-                  {"cb", "#56B4E9"},
-                  {"fe", "#E69F00"},
-                  {"sc", "#8C510A"},
-                  {"network", "#cc0000"}};
+    } others[] = {
+        {"2_way", "#56B4E9"},      {"4_way", "#E69F00"},       {"8_way", "#8C510A"},
+        {"4_way_cSub", "#7B3294"}, {"aware", "#E69F00"},       {"naive", "#01665E"},
+        {"over", "#E69F00"},       {"compression", "#E69F00"}, {"decompression", "#8C510A"},
+        {"", "#56B4E9"},           {"data_over", "#000000"},   {"data_parallel", "#000000"},
+        {"FWD", "#117733"},        {"BWD", "#88c999"},         {"inter-stage", "#88CCEE"},
+        {"DP", "#882255"},         {"EMB", "#CC6677"},         {"rest", "#cccccc"},
+        {"model", "#332288"},      {"data", "#882255"},        {"baseline", "#777777"},
+        {"cb", "#0072B2"},         {"fe", "#E69F00"},          {"sc", "#8C510A"},
+        {"network", "#cc0000"},    {"error_mean", "#117733"},  {"difference_mean", "#7B3294"},
+        {"cosine", "#E69F00"},     {"alike", "#56B4E9"}};
     char first[FR_PAPER_WORD];
     const char *name = s->series[series], *own;
     int variant = variant_of(s, series);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i].name, name) == 0) return others[i].colour;
     snprintf(first, sizeof first, "%.*s", (int)strcspn(name, " "), name);
     own = fr_picture_colour_of(first);
     if (own && variant > 0) own = variants[(variant - 1) % VARIANTS];
-    for (size_t i = 0; !own && i < sizeof others / sizeof *others; i++)
-        if (strcmp(others[i].name, name) == 0) own = others[i].colour;
     return own ? own : fr_picture_colour(series);
 }
 
@@ -117,20 +109,6 @@ static double lowest(const struct fr_sheet_field *f) {
     return low;
 }
 
-/* 1, 2 and 5 times powers of ten; over more than three of them those alone. */
-static void plain_ticks(struct fr_picture *p, struct fr_scale range) {
-    static const double mantissas[] = {1, 2, 5};
-    const int most = range.high / range.low > 2000 ? 1 : 3;
-    int written = 0;
-    for (int power = (int)floor(log10(range.low)); pow(10, power) <= range.high; power++)
-        for (int m = 0; m < most; m++) {
-            double at = mantissas[m] * pow(10, power);
-            if (at < range.low || at > range.high || written > 30) continue;
-            fr_text_addf(&p->script, "%s'%g' %g", written++ ? ", " : "", at, at);
-        }
-    fr_text_addf(&p->script, ")\n");
-}
-
 static void y_axis(struct fr_picture *p, const struct fr_sheet_field *f, bool low_panel) {
     struct fr_scale seen = FR_SCALE_EMPTY;
     include_values(f, &seen);
@@ -138,12 +116,8 @@ static void y_axis(struct fr_picture *p, const struct fr_sheet_field *f, bool lo
         linear_axis(p, f, lowest(f), seen.high > 0 ? seen.high : 1, low_panel ? 5 : 8);
     else if (f->has_quantity)
         fr_scale_axis(p, "y", seen, f->quantity, TICKS_MAX);
-    else {
-        struct fr_scale range = fr_scale_padded(seen);
-        fr_text_addf(&p->script, "set logscale y\nset yrange [%.9g:%.9g]\nset ytics (",
-                     range.low, range.high);
-        plain_ticks(p, range);
-    }
+    else
+        fr_scale_plain(p, "y", fr_scale_padded(seen));
 }
 
 static void numbers_axis(struct fr_picture *p, const struct fr_sheet_field *f) {
@@ -220,7 +194,7 @@ static void draw_band(struct fr_picture *p, const struct fr_sheet_layout *s,
 
 static void draw_curve(struct fr_picture *p, const struct fr_sheet_layout *s,
                        const struct fr_sheet_field *f, int series) {
-    int line = -1, marks = -1, variant = variant_of(s, series);
+    int line = -1, marks = -1;
     const char *colour = colour_of(s, series);
     for (int pass = 0; pass < 2; pass++) {
         int *block = pass ? &marks : &line;
@@ -236,7 +210,7 @@ static void draw_curve(struct fr_picture *p, const struct fr_sheet_layout *s,
     if (line >= 0)
         fr_picture_curve(p, line, NULL,
                          "using 1:2 with linespoints lc rgb '%s' lw 1.5 dt %d pt 7 ps 0.25",
-                         colour, variant + 1);
+                         colour, dash_of(s, series));
     if (marks >= 0)
         fr_picture_curve(p, marks, NULL, "using 1:2 with points lc rgb '%s' pt %d ps 0.75",
                          colour, fr_picture_point(series + 1));
@@ -377,7 +351,8 @@ static void add_entry(struct legend *at, const char *name, const char *colour, i
                       int point) {
     double swatch_px = dash || point ? SWATCH_PX : 0;
     double width_px = swatch_px + fr_picture_text_px(name, TEXT_SIZE) + 12;
-    if (at->x_px > 8 && at->x_px + width_px > WIDTH_PX) {
+    bool is_remark = swatch_px <= 0; /* of all series, not the name of one */
+    if (at->x_px > 8 && (is_remark || at->x_px + width_px > WIDTH_PX)) {
         at->x_px = 8;
         at->y_px += LINE_PX;
     }
@@ -393,12 +368,20 @@ static bool curves_only(const struct fr_sheet_layout *s) {
     return fr_sheet_has_curves(s->field[0].panel);
 }
 
-/* The first series that something is published of. */
-static int marked_series(const struct fr_sheet_layout *s) {
+/* Is something published of it? */
+static bool is_marked(const struct fr_sheet_layout *s, int series) {
     for (int k = 0; k < s->n_fields; k++)
-        for (int i = 0; i < s->field[k].n; i++)
-            if (isfinite(s->field[k].spot[i].row->published)) return s->field[k].spot[i].series;
-    return 0;
+        for (int i = 0; i < s->field[k].n; i++) {
+            const struct fr_sheet_spot *at = &s->field[k].spot[i];
+            if (at->series == series && isfinite(at->row->published)) return true;
+        }
+    return false;
+}
+
+static int marked_series(const struct fr_sheet_layout *s) {
+    int first = 0;
+    while (first < s->n_series && !is_marked(s, first)) first++;
+    return first < s->n_series ? first : 0;
 }
 
 /* @return the height below the last line. */
@@ -409,13 +392,15 @@ static double add_legend(const struct fr_sheet_layout *s, struct fr_picture *p, 
     for (int i = 0; i < s->n_series; i++)
         if (*s->series[i])
             add_entry(&at, fr_sheet_series_name(s->series[i], name), colour_of(s, i),
-                      curves ? variant_of(s, i) + 1 : BAR,
-                      curves && s->published ? fr_picture_point(i + 1) : 0);
+                      curves ? dash_of(s, i) : BAR,
+                      curves && is_marked(s, i) ? fr_picture_point(i + 1) : 0);
     if (s->published && curves) {
         add_entry(&at, "line: ours", "#555555", 1, 0);
         add_entry(&at, "mark: published", "#555555", 0, 6);
     } else if (s->published) {
-        add_entry(&at, "bar: ours", colour_of(s, marked_series(s)), BAR, 0);
+        const int marked = marked_series(s);
+        add_entry(&at, "bar: ours", *s->series[marked] ? "#555555" : colour_of(s, marked), BAR,
+                  0);
         add_entry(&at, "published", "#000000", 0, 13);
     } else
         add_entry(&at, curves ? "ours, no number published" : "all ours", "#555555", 0, 0);

@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "calibrate/measure/harness/pages.h"
 #include "calibrate/measure/harness/watch.h"
-#include "models/plan/copies.h"
 #include "real/apps/division.h"
+#include "real/apps/ranks.h"
 
 void *fr_real_alloc(const struct fr_kernels *k, int64_t n) {
     size_t size_B = (size_t)(n > 0 ? n : 1) * k->size_B;
@@ -96,76 +96,6 @@ fr_status fr_real_layers(const struct fr_workload *workload, bool convolves,
 
 /* ---- open, step, close ------------------------------------------------------------------- */
 
-fr_status fr_real_split(struct fr_real *real, int64_t colour, int64_t key, MPI_Comm *comm) {
-    FR_REAL_TRY(real, MPI_Comm_split(real->world, (int)colour, (int)key, comm));
-    FR_REAL_TRY(real, MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN));
-    return FR_OK;
-}
-
-/* tp innermost, then pp and dp, as models/plan/plan.h has it. */
-static fr_status make_mesh(struct fr_real *real, MPI_Comm world) {
-    const struct fr_plan *plan = real->run->plan;
-    int tp = (int)plan->tp, pp = (int)plan->pp;
-    FR_REAL_TRY(real, MPI_Comm_dup(world, &real->world));
-    FR_REAL_TRY(real, MPI_Comm_set_errhandler(real->world, MPI_ERRORS_RETURN));
-    FR_REAL_TRY(real, MPI_Comm_rank(real->world, &real->rank));
-    FR_REAL_TRY(real, MPI_Comm_size(real->world, &real->n_ranks));
-    if (real->n_ranks != fr_plan_ranks(plan))
-        return fr_fail(real->err, FR_ERR_INPUT, NULL,
-                       "a plan of %" PRId64 " ranks on %d of them", fr_plan_ranks(plan),
-                       real->n_ranks);
-    int dp = (int)fr_plan_replicas(plan), cp = (int)(dp / plan->dp),
-        strides[] = {1, (int)fr_plan_pp_stride(plan), (int)fr_plan_dp_stride(plan)};
-    if (plan->method
-            ->data_first) /* models/price/rank_map.h: those of a sub-grid side by side */
-        strides[0] = dp, strides[1] = dp * tp, strides[2] = 1;
-    real->tp_rank = real->rank / strides[0] % tp;
-    real->pp_rank = real->rank / strides[1] % pp;
-    real->dp_rank = real->rank / strides[2] % dp;
-    real->cp_rank = real->dp_rank % cp;
-    FR_TRY(fr_real_split(real, real->pp_rank * dp + real->dp_rank, real->rank, &real->tp));
-    FR_TRY(fr_real_split(real, real->pp_rank * tp + real->tp_rank, real->rank, &real->dp));
-    FR_TRY(fr_real_split(real, (real->pp_rank * tp + real->tp_rank) * dp + real->dp_rank / cp,
-                         real->rank, &real->cp));
-    int subgrid =
-        plan->common_subgrid ? real->tp_rank : 0; /* whose ranks have what is common */
-    if (plan->method->branches)
-        FR_TRY(fr_real_split(real, real->pp_rank * tp + subgrid, real->rank, &real->stage));
-    if (plan->method->branches)
-        FR_REAL_TRY(real, MPI_Comm_rank(real->stage, &real->stage_rank));
-    return fr_real_split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp);
-}
-
-static fr_copies kind_of(int holder) {
-    return holder == FR_HELD_BY_STAGE ? FR_COPIES_COMMON : FR_COPIES_REST;
-}
-
-int fr_real_copies(const struct fr_plan *plan, int holder) {
-    return (int)fr_plan_copies(plan, kind_of(holder));
-}
-
-int fr_real_dividing(const struct fr_plan *plan, int holder) {
-    return plan->zero > 0 ? (int)fr_plan_dividing(plan, kind_of(holder)) : 1;
-}
-
-/* Z neighbours of one @p colour divide what they hold, and ranks of equal place among them have the same. */
-static fr_status split_holders(struct fr_real *real, int holder, int64_t colour, int own) {
-    int copies = fr_real_copies(real->run->plan, holder),
-        z = fr_real_dividing(real->run->plan, holder);
-    if (real->run->plan->zero == 0 || z == copies) return FR_OK;
-    FR_TRY(fr_real_split(real, colour * copies + own / z, real->rank, &real->dividing[holder]));
-    return fr_real_split(real, colour * copies + own % z, real->rank, &real->across[holder]);
-}
-
-static fr_status make_holders(struct fr_real *real) {
-    const struct fr_plan *plan = real->run->plan;
-    int64_t place = real->pp_rank * plan->tp + real->tp_rank;
-    if (plan->method->branches)
-        FR_TRY(split_holders(real, FR_HELD_BY_STAGE,
-                             plan->common_subgrid ? place : real->pp_rank, real->stage_rank));
-    return split_holders(real, FR_HELD_BY_REPLICAS, place, real->dp_rank);
-}
-
 static fr_status no_memory(const struct fr_real *real) {
     return fr_fail(real->err, FR_ERR_NOMEM, NULL, "%" PRId64 " parameters on a rank",
                    real->n_parameters);
@@ -202,35 +132,22 @@ fr_status fr_real_open(const struct fr_real_app *app, const struct fr_real_case 
         .run = run,
         .err = err,
         .k = fr_kernels_of(run->workload->dtype),
-        .world = MPI_COMM_NULL,
-        .tp = MPI_COMM_NULL,
-        .dp = MPI_COMM_NULL,
-        .pp = MPI_COMM_NULL,
-        .cp = MPI_COMM_NULL,
-        .stage = MPI_COMM_NULL,
-        .dividing = {MPI_COMM_NULL, MPI_COMM_NULL},
-        .across = {MPI_COMM_NULL, MPI_COMM_NULL},
         .update = {.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8}};
+    fr_ranks_none(real);
     if (!real->k)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "dtype %s is not computed here; fp32 and fp64 are",
                        fr_dtype_names[run->workload->dtype]);
     FR_TRY(app->check(run, err));
-    FR_TRY(make_mesh(real, world));
-    FR_TRY(make_holders(real));
+    FR_TRY(fr_ranks_open(real, world));
     FR_TRY(make_blocks(app, real));
     FR_TRY(app->open(real));
     return make_moments(real);
 }
 
 void fr_real_close(const struct fr_real_app *app, struct fr_real *real) {
-    MPI_Comm *comms[] = {&real->tp,          &real->dp,        &real->pp,
-                         &real->cp,          &real->stage,     &real->dividing[0],
-                         &real->dividing[1], &real->across[0], &real->across[1],
-                         &real->world};
     if (real->state) app->close(real);
-    for (size_t i = 0; i < sizeof comms / sizeof *comms; i++)
-        if (*comms[i] != MPI_COMM_NULL) MPI_Comm_free(comms[i]);
+    fr_ranks_close(real);
     free(real->parameters);
     free(real->gradients);
     free(real->moments);
@@ -308,7 +225,13 @@ static fr_status met(struct fr_real *real, double start_s) {
 static void book(struct fr_real *real, MPI_Comm comm, double values, double share) {
     bool replicas = comm == real->dp || comm == real->dividing[FR_HELD_BY_REPLICAS] ||
                     comm == real->across[FR_HELD_BY_REPLICAS];
-    int axis = comm == real->tp   ? FR_REAL_TP
+    for (int h = FR_HELD_BY_GRIDS; h < FR_HOLDERS; h++)
+        replicas = replicas || comm == real->held[h] || comm == real->dividing[h] ||
+                   comm == real->across[h];
+    bool divides = comm == real->tp;
+    for (int g = 0; g < FR_GRIDS; g++)
+        divides = divides || comm == real->rows[g] || comm == real->between[g];
+    int axis = divides            ? FR_REAL_TP
                : replicas         ? FR_REAL_DP
                : comm == real->pp ? FR_REAL_PP
                : comm == real->cp ? FR_REAL_CP

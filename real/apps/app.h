@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "calibrate/measure/harness/kernels.h"
 #include "calibrate/measure/harness/mpi_try.h"
+#include "models/plan/copies.h"
 #include "models/plan/plan.h"
 #include "models/workload/workload.h"
 #include "real/apps/division.h"
@@ -50,10 +51,16 @@ struct fr_real {
     /** Ranks of equal dp and pp, of equal tp and pp (those of all dp cp replicas), ..., that share a sample; and,
      *  of sub-grids, those of equal pp that have what is common, else null. */
     MPI_Comm world, tp, dp, pp, cp, stage;
+    /** With `layer_tp`, for each group of a transformer's products (models/plan/copies.h): the ranks of its grid's column, and
+     *  those between which samples move to the next group's grid.  Else null. */
+    MPI_Comm rows[FR_GRIDS], between[FR_GRIDS];
+    /** All that hold the same as this rank, and its place among them; null: nobody holds anything so. */
+    MPI_Comm held[FR_HOLDERS];
+    int held_rank[FR_HOLDERS];
     /** Neighbours that divide what they hold (division.h), and the ranks that have the same part of it (`zero_ranks`).
      *  Null: all who hold it divide it. */
     MPI_Comm dividing[FR_HOLDERS], across[FR_HOLDERS];
-    int rank, n_ranks, tp_rank, dp_rank, pp_rank, cp_rank, stage_rank;
+    int rank, n_ranks, tp_rank, dp_rank, pp_rank, cp_rank;
     int64_t n_parameters;                   /**< on this rank */
     void *parameters, *gradients, *moments; /**< moments: 0 to 2 of each value of the share */
     int n_moments;
@@ -114,10 +121,19 @@ struct fr_real_buffer {
 bool fr_real_alloc_all(const struct fr_kernels *k, const struct fr_real_buffer *all,
                        size_t count);
 
-/** How many hold a stage's parameters of @p holder alike, and how many of these divide what zero divides (1: it divides
- *  nothing); models/plan/copies.h. */
+/** Are parameters held so?  How many hold those of @p holder alike (1: nobody else, or nothing is held so), and how many of
+ *  these divide what zero divides (1: it divides nothing); models/plan/copies.h. */
+bool fr_real_holds(const struct fr_plan *plan, int holder);
 int fr_real_copies(const struct fr_plan *plan, int holder);
 int fr_real_dividing(const struct fr_plan *plan, int holder);
+/** Does every rank hold its parameters alone? */
+bool fr_real_alone(const struct fr_plan *plan);
+/** Are parameters of a rank held by more than replicas? */
+bool fr_real_holds_parts(const struct fr_plan *plan);
+/** This rank among those of its stage, tp first. */
+static inline int fr_real_place(const struct fr_real *real) {
+    return real->dp_rank * (int)real->run->plan->tp + real->tp_rank;
+}
 /** Do those who hold something alike divide the optimiser's work on it? */
 static inline bool fr_real_divided(const struct fr_real *real, int holder) {
     return real->division.holders[holder] > 1;

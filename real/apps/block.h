@@ -5,7 +5,7 @@
  *  one another.  Each of p = tp ranks has a share of the heads (a of d values) and of the
  *  MLP's width (f).  Per head the products are s x s x d and d x s x s.
  *
- *  With `parts` above 1 (sequence parallel) each rank has its 1/p of the tokens, t of T, wherever nothing multiplies.
+ *  With `parted` (sequence parallel) each rank has its 1/p of the tokens, t of T, wherever nothing multiplies.
  *  With `cp` above 1 (context parallel, attention/context.h) so many ranks have 1/cp of each sample's tokens.
  */
 #ifndef FR_REAL_APPS_BLOCK_H
@@ -18,7 +18,7 @@ struct fr_block_sizes {
     bool causal, flash; /**< flash: scores are made in tiles, and not kept */
     bool rows;          /**< second products are divided by their rows */
     int rank, ranks;    /**< of those that divide the layer */
-    int parts;          /**< that tokens are in where nothing multiplies; 0 or 1: whole */
+    bool parted;        /**< tokens are in parts where nothing multiplies */
     int cp;             /**< ranks that share a sample's tokens; 0 or 1: none */
     bool ring; /**< whose keys and values go round; else they exchange tokens for heads */
 };
@@ -29,11 +29,13 @@ static inline int fr_block_sequence(const struct fr_block_sizes *z) {
 static inline int fr_block_tokens(const struct fr_block_sizes *z) {
     return fr_block_sequence(z) * z->samples;
 }
-static inline bool fr_block_parted(const struct fr_block_sizes *z) { return z->parts > 1; }
-/** The rank's own tokens among them. */
-static inline int fr_block_own_tokens(const struct fr_block_sizes *z) {
-    return fr_block_tokens(z) / (fr_block_parted(z) ? z->parts : 1);
-}
+
+/** Values of T = all tokens, of which each of a group's p ranks has t = T / p in a row (sequence parallel). */
+struct fr_token_parts {
+    MPI_Comm group;
+    int values, all, p, rank;
+};
+static inline int fr_parts_own(const struct fr_token_parts *z) { return z->all / z->p; }
 
 /** A part of a buffer: so many values, the next beginning on a cache line. */
 struct fr_block_part {
@@ -44,20 +46,26 @@ struct fr_block_part {
 int64_t fr_block_lay_out(const struct fr_kernels *k, const struct fr_block_part *part, int n,
                          const void *base);
 
-/** Values of a softmax, or in tiles of what is kept of it. */
+/** Values of a softmax, or in tiles of what is kept of it: largest scores and sums; behind them what the heads made, where
+ *  ranks exchange it for tokens. */
 int64_t fr_block_softmax_size(const struct fr_block_sizes *z);
 
 /** whole (h x T) := own parts (h x t) of all ranks; packed: buffer for h T values. */
-fr_status fr_block_gather_tokens(struct fr_real *real, const struct fr_block_sizes *z,
-                                 const void *own, void *packed, void *whole);
+fr_status fr_parts_gather(struct fr_real *real, const struct fr_token_parts *z, const void *own,
+                          void *packed, void *whole);
 /** The same in two parts, with something between them that leaves packed alone. */
-fr_status fr_block_gather_begin(struct fr_real *real, const struct fr_block_sizes *z,
+fr_status fr_parts_gather_begin(struct fr_real *real, const struct fr_token_parts *z,
                                 const void *own, void *packed, MPI_Request *request);
-fr_status fr_block_gather_end(struct fr_real *real, const struct fr_block_sizes *z,
+fr_status fr_parts_gather_end(struct fr_real *real, const struct fr_token_parts *z,
                               const void *packed, void *whole, MPI_Request *request);
 /** own (h x t) := this rank's part of the sum of all ranks' whole (h x T); packed likewise. */
-fr_status fr_block_scatter_tokens(struct fr_real *real, const struct fr_block_sizes *z,
-                                  const void *whole, void *packed, void *own);
+fr_status fr_parts_scatter(struct fr_real *real, const struct fr_token_parts *z,
+                           const void *whole, void *packed, void *own);
+/** own (h x t) := from each rank's rows (h/p x T) of all tokens; and back.  packed likewise. */
+fr_status fr_parts_from_rows(struct fr_real *real, const struct fr_token_parts *z,
+                             const void *rows, void *packed, void *own);
+fr_status fr_parts_to_rows(struct fr_real *real, const struct fr_token_parts *z,
+                           const void *own, void *packed, void *rows);
 
 /** c (a d x T) := attention of qkv (3 a d x T); p saves the softmax. */
 void fr_attention_forward(struct fr_real *real, const struct fr_block_sizes *z, const void *qkv,

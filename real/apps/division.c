@@ -15,7 +15,7 @@ struct fr_division fr_division_none(const int holders[FR_HOLDERS], int pieces) {
 }
 
 struct fr_division fr_division_of(int replicas, int64_t n) {
-    const int holders[FR_HOLDERS] = {replicas, 1};
+    const int holders[FR_HOLDERS] = {replicas, 1, 1, 1, 1};
     struct fr_division d = fr_division_none(holders, 1);
     if (d.part)
         d.part[FR_DIVISION_SCATTERED] =
@@ -79,9 +79,7 @@ void fr_division_copy(const struct fr_kernels *k, const struct fr_division *d, i
 
 /* ---- on their way ------------------------------------------------------------------------------ */
 
-MPI_Comm fr_shares_comm(const struct fr_real *real, int holder) {
-    return holder == FR_HELD_BY_STAGE ? real->stage : real->dp;
-}
+MPI_Comm fr_shares_comm(const struct fr_real *real, int holder) { return real->held[holder]; }
 
 MPI_Comm fr_shares_dividing(const struct fr_real *real, int holder) {
     MPI_Comm some = real->dividing[holder];
@@ -91,7 +89,7 @@ MPI_Comm fr_shares_dividing(const struct fr_real *real, int holder) {
 int fr_shares_own(const struct fr_real *real, int holder) {
     int holders = real->division.holders[holder];
     if (holders <= 1) return 0;
-    return (holder == FR_HELD_BY_STAGE ? real->stage_rank : real->dp_rank) % holders;
+    return real->held_rank[holder] % holders;
 }
 
 int64_t fr_shares_owned(const struct fr_division *d, int piece, int holder) {

@@ -2,7 +2,7 @@
  *  Which values of a block of parameters each of those who hold them updates (zero).
  *
  *  Replicas hold a block alike; of sub-grids what is common is held by all ranks of a stage, a branch by its
- *  replicas.  Gradients reach their holders in parts, each by a collective of its own: one is scattered, what
+ *  replicas.  Products on a grid of their own (`layer_tp`) are held by the columns of that grid.  Gradients reach their holders in parts, each by a collective of its own: one is scattered, what
  *  an all-reduce or a gather of codes made is whole on all.  A part is divided equally by itself, so that its
  *  collective moves equal shares; a holder's share is that of each part, one after the other, the last
  *  ones' beyond the part's end.
@@ -33,8 +33,14 @@ struct fr_division_part {
     int n_spans;
     int64_t n, share;
 };
-/** Who holds something alike: replicas, or all ranks of a stage. */
-enum { FR_HELD_BY_REPLICAS, FR_HELD_BY_STAGE, FR_HOLDERS };
+/** Who holds something alike: replicas, or all ranks of a stage.  A transformer's attention, its MLP, and its embedding and
+ *  logits may have a grid of their own (`layer_tp`); then the copies of that group do, in the order of FR_GRID_... */
+enum {
+    FR_HELD_BY_REPLICAS,
+    FR_HELD_BY_STAGE,
+    FR_HELD_BY_GRIDS,
+    FR_HOLDERS = FR_HELD_BY_GRIDS + 3
+};
 enum { FR_DIVISION_SCATTERED, FR_DIVISION_WHOLE, FR_DIVISION_WAYS };
 enum { FR_DIVISION_PARTS = FR_HOLDERS * FR_DIVISION_WAYS };
 struct fr_division {

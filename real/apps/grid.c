@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "real/apps/ffn.h"
 #include "real/apps/mesh/rows.h"
+#include "real/apps/redistribute.h"
 
 struct layer {
     struct fr_unit u; /* its rows on this rank, of a group of P_r */
@@ -180,22 +181,9 @@ static fr_status begin(struct fr_real *real) {
 static fr_status redistribute(struct fr_real *real, struct state *s, const struct layer *shared,
                               const struct layer *from, const struct layer *to, int values,
                               const void *x, void *y) {
-    const struct fr_kernels *k = real->k;
-    if (to->u.columns <= from->u.columns) {
-        const void *part = fr_at(k, x, (size_t)(to->column0 - from->column0));
-        FR_COMPUTE(real,
-                   k->copy(values, to->u.columns, part, from->u.columns, y, to->u.columns));
-        return FR_OK;
-    }
-    FR_TRY(fr_real_all_gather(real, shared->neighbours, x, (int64_t)values * from->u.columns,
-                              s->other));
-    for (int part = 0; part < to->u.columns / from->u.columns; part++)
-        FR_COMPUTE(real, k->copy(values, from->u.columns,
-                                 fr_at(k, s->other,
-                                       (size_t)part * (size_t)values * (size_t)from->u.columns),
-                                 from->u.columns, fr_at(k, y, (size_t)(part * from->u.columns)),
-                                 to->u.columns));
-    return FR_OK;
+    const struct fr_real_columns has = {from->column0, from->u.columns},
+                                 needs = {to->column0, to->u.columns};
+    return fr_redistribute(real, shared->neighbours, values, has, x, needs, s->other, y);
 }
 
 static fr_status forward(struct fr_real *real, struct state *s) {

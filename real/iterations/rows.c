@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "answer/outcome/report.h"
 #include "base/alloc.h"
 #include "base/sort.h"
-#include "models/outcome/report.h"
 #include "real/iterations/cells.h"
 #include "trust/numbers/statistics.h"
 

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "base/alloc.h"
 #include "base/range.h"
 #include "models/job/plan_document.h"
 #include "models/job/preset.h"
 #include "models/job/runtime.h"
-#include "models/outcome/report.h"
 #include "models/plan/iterations.h"
 #include "models/plan/method.h"
 

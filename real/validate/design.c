@@ -207,6 +207,7 @@ static void cnn(struct design *d) {
             const int mesh[3] = {tp, pp, d->ranks / tp / pp};
             if (d->ranks / tp % pp != 0) continue;
             add_cnn(d, mesh, "", "");
+            if (pp == 1 && tp > 1) add_cnn(d, mesh, ", domain 7", ", \"domain\": 7");
             if (mesh[2] > 1)
                 add_cnn(d, mesh, ", SC 1 r 2",
                         ", \"compression\": {\"gradient\": {\"rank\": 2, \"stages\": 1}}");

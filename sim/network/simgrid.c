@@ -85,10 +85,12 @@ static void add_message(struct writing *w, int64_t t, int side, const struct fr_
     add_waits(w, task);
     w->s->last[2 * t + side] = w->count++;
     /* The term for shared links in a collective's closed form happens by itself, where the collective is simulated by
-     * messages. */
-    bool as_messages =
-        w->work->program->classes[task->class_id].kind == FR_TASK_COLLECTIVE_MESSAGE;
-    if (as_messages || after_s <= 1e-9 * alone_s) return;
+     * messages.  One that stands for several has the latency of each; one that is a part, as in passes of many parts,
+     * has a whole one. */
+    const struct fr_task_class *class = &w->work->program->classes[task->class_id];
+    if (class->kind == FR_TASK_COLLECTIVE_MESSAGE)
+        after_s = (class->times - 1) * path->latency_s;
+    if (after_s <= 1e-9 * alone_s) return;
     fr_text_addf(w->text, "x %d %.17g %.17g 1 %d\n", to, after_s, NO_POWER_SHARE,
                  w->s->last[2 * t + side]);
     w->s->last[2 * t + side] = w->count++;

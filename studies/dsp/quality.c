@@ -72,6 +72,33 @@ static void add_pair(struct fr_reproduction *r, const struct fr_json *a,
                      "quality/fig17/time_saved/%.40s", name_b);
 }
 
+/* "data_parallel" or "2_way", as the paper's legend says; its label where the plan is another method's. */
+static const char *plain_name(const struct fr_json *row, char name[48]) {
+    struct fr_json plan = fr_json_member(row, "plan");
+    const double ways = fr_json_number_at(&plan, "tp");
+    if (!FR_METHOD_IS(fr_json_text_at(&plan, "method"), branches) || !(ways >= 1))
+        snprintf(name, 48, "%s", fr_json_text_at(row, "label"));
+    else if (ways < 2)
+        snprintf(name, 48, "data_parallel");
+    else
+        snprintf(name, 48, "%.0f_way", ways);
+    return name;
+}
+
+/* Where two of @p rows would be called alike, each has its label. */
+static const char *name_of(const struct fr_json *rows, const struct fr_json *row,
+                           char name[48]) {
+    int same = 0;
+    plain_name(row, name);
+    for (int64_t i = 0; i < fr_json_array_length(rows); i++) {
+        struct fr_json other = fr_json_element(rows, i);
+        char own[48];
+        same += is_exact(&other) && strcmp(plain_name(&other, own), name) == 0;
+    }
+    if (same > 1) snprintf(name, 48, "%s", fr_json_text_at(row, "label"));
+    return name;
+}
+
 fr_status fr_dsp_quality(const struct fr_json *root, struct fr_reproduction *r,
                          struct fr_error *err) {
     static const char *const schemas[] = {"forerun/quality/1", NULL};
@@ -87,7 +114,8 @@ fr_status fr_dsp_quality(const struct fr_json *root, struct fr_reproduction *r,
             first = row;
         else
             add_pair(r, &first, &row);
-        fr_quality_curve(&row, "fig17", fr_json_text_at(&row, "label"), false, r);
+        char name[48];
+        fr_quality_curve(&row, "fig17", name_of(&rows, &row, name), false, r);
     }
     if (exact >= 2) return FR_OK;
     return fr_json_fail(&rows, err,

@@ -65,10 +65,3 @@ double fr_energy_number(const struct fr_csv *csv, int row, const char *column) {
     double value = strtod(cell, &end);
     return end == cell || *end ? NAN : value;
 }
-
-double fr_energy_scatter(const struct fr_energy_rows *rows) {
-    double sum = 0;
-    for (int i = 0; i < rows->count; i++)
-        sum += pow(rows->items[i].measured / rows->items[i].predicted - 1, 2);
-    return rows->count ? sqrt(sum / rows->count) : 0;
-}

@@ -37,7 +37,4 @@ double fr_energy_number(const struct fr_csv *csv, int row, const char *column);
 /** The text of a cell; "" where there is no such column. */
 const char *fr_energy_text(const struct fr_csv *csv, int row, const char *column);
 
-/** Root mean square of measured against predicted, relative. */
-double fr_energy_scatter(const struct fr_energy_rows *rows);
-
 #endif

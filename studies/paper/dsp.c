@@ -196,4 +196,8 @@ const struct fr_paper fr_paper_dsp = {
     .title = "Jain et al., SUPER: SUb-Graph Parallelism for TransformERs, 2021: messages of "
              "Eqs. 4 to 7, every speed-up stated, orders of Figures 12 to 17",
     .run = run,
+    .more = "Trainings on this machine, in the small, add the curves of Figure 17. First run "
+            "forerun "
+            "quality --set method=subgraph --vary tp=1,2 --ranks 2 --cluster lassen --json > "
+            "branches.json. Then run forerun reproduce dsp --quality branches.json.",
 };

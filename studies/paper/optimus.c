@@ -361,4 +361,10 @@ const struct fr_paper fr_paper_optimus = {
              "Aware Communication Compression, 2023: volumes, Eqs. 15 and 16, Table 2, "
              "Figures 3, 10 and 12 to 16; pipelines by the event engine",
     .run = run,
+    .more =
+        "Trainings on this machine, in the small, add Figures 9 and 11 and perplexities. First "
+        "run forerun quality --vary compression.backward.scope=none,epilogue,all --vary "
+        "compression.gradient.stages=0,1 --set pp=2 --set dp=2 --ranks 4 --cluster a100-hdr "
+        "--json > quality.json. Then run forerun reproduce optimus --quality quality.json. "
+        "Tables 3 and 4 need the paper's trained models.",
 };

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "models/outcome/cost.h"
-#include "models/outcome/report.h"
 #include "search/recipe.h"
 #include "search/search.h"
 #include "studies/reproduce.h"

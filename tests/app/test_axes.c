@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "answer/outcome/report.h"
 #include "answer/search/compositions.h"
-#include "models/outcome/report.h"
 #include "sim/run.h"
 #include "tests/document.h"
 

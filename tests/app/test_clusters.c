@@ -5,7 +5,7 @@
 
 #include "answer/clusters/clusters.h"
 #include "answer/clusters/clusters_text.h"
-#include "models/outcome/report.h"
+#include "answer/outcome/report.h"
 #include "tests/job.h"
 
 static const char *const vary[] = {"tp=1,2,4,8", "micro_batch=1,2"};

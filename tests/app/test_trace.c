@@ -79,6 +79,9 @@ static void holds(const char *cluster, const char *model, const char *const *set
         struct fr_json node = fr_json_element(&events, i);
         look(s, &node);
     }
+    struct fr_json notes = fr_json_member(&root, "otherData"),
+                   fixed = fr_json_member(&notes, "fixed costs"); /* in the step, of no task */
+    assert_int_equal(fr_json_present(&fixed), job.cluster.device.fixed_s > 0);
     assert_int_equal(s->slices, sim.timeline.count);
     assert_int_equal(s->starts, s->finishes);
     FR_NEAR(s->power_W, job.cluster.device.power.busy_W, 1e-9);

@@ -2,26 +2,7 @@
  * whose gradients apps.pipeline.1 holds against plain loops: losses, and parameters.  Where tp divides matrices
  * parameters are compared with those of a simpler plan of the same mesh.  Steps go along the gradient, so that parameters differ as gradients do: by 1e-12 at most.  And what
  * the program sends is what the plan's price says, byte for byte but for what the last shares end beyond theirs. */
-#include "models/job/job.h"
-#include "models/plan/copies.h"
-#include "models/price/pipeline.h"
-#include "real/apps/mesh/mesh.h"
-#include "tests/apps_mpi/mpi_case.h"
-
-enum { SEED = 23, STEPS = 2, BATCH = 16, SEQUENCE = 8 };
-static int rank, n_ranks, n_run;
-
-/* No two sizes are equal, so that what is exchanged for something else shows. */
-static const char *model_of(bool tied, char *text, size_t capacity) {
-    snprintf(
-        text, capacity,
-        "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 12, \"heads\": 4, \"ffn\": "
-        "20, \"sequence\": %d, \"vocabulary\": 32, \"vocabulary_multiple\": 2, "
-        "\"tied_embedding\": %s, \"dtype\": \"fp64\", \"optimizer\": \"sgd\", "
-        "\"global_batch\": %d}",
-        SEQUENCE, tied ? "true" : "false", BATCH);
-    return text;
-}
+#include "tests/apps_mpi/steps.h"
 
 /* These plans are tried; without `like` against one rank. */
 struct composition {
@@ -29,28 +10,6 @@ struct composition {
     bool tied;
     const char *plan, *like;
 };
-
-/* ---- steps --------------------------------------------------------------------------------------- */
-
-/* @return the last step's loss, of all ranks of @p world together. */
-static double take_steps(struct mpi_case *c, MPI_Comm world, const char *text) {
-    struct fr_error err = {.status = FR_OK};
-    double loss = 0, all = 0;
-    c->real.update.rate = 0.25;
-    for (int step = 0; step < STEPS; step++)
-        if (fr_real_step(c->app, &c->real, &loss, &err) != FR_OK)
-            FAIL("%s: %s", text, err.detail);
-    MPI_Allreduce(&loss, &all, 1, MPI_DOUBLE, MPI_SUM, world);
-    return all;
-}
-
-static bool open_on(MPI_Comm world, const char *model, const char *text, struct mpi_case *c) {
-    struct fr_error err = {.status = FR_OK};
-    fr_status status = mpi_case_read(c, &fr_real_pipeline, model, text, SEED, &err);
-    if (status == FR_OK) status = fr_real_open(c->app, &c->run, world, &c->real, &err);
-    if (status != FR_OK) FAIL("%s: %s %s", text, err.where, err.detail);
-    return status == FR_OK;
-}
 
 /* ---- the same parameters ------------------------------------------------------------------------- */
 
@@ -101,101 +60,13 @@ static void compare_units(const struct mpi_case *c, const struct mpi_case *one,
     fr_chain_free(&whole);
 }
 
-/* ---- bytes ----------------------------------------------------------------------------------------- */
-
-static const char cluster[] =
-    "{\"device\": {\"memory_bandwidth\": \"1 TB/s\", \"gemm\": {\"fp64\": {\"peak\": \"1 "
-    "TFLOP/s\", \"half_dim\": 8}}}, \"levels\": [{\"name\": \"node\", \"ranks\": 64, "
-    "\"latency\": \"1 us\", \"bandwidth\": \"10 GB/s\"}]}";
-
-/* Shares are equal and the last one's end beyond what is there, by a value a rank and collective: with zero 2 and 3 one a
- * unit and pass. */
-static double beyond_B(const struct mpi_case *c) {
-    const struct fr_plan *plan = c->run.plan;
-    double copies = (double)(fr_plan_replicas(plan) * (plan->method->branches ? plan->tp : 1));
-    double units = (double)(c->workload.transformer.layers / plan->pp + 3);
-    double passes = (double)(BATCH / plan->dp / plan->micro_batch) * units;
-    if (plan->zero == 0 && !plan->overlap) return 0;
-    return sizeof(double) * (copies + 1) * 3 *
-           (plan->zero > 1  ? 2 * passes
-            : plan->overlap ? 2 * units * (double)plan->chunks
-                            : 1);
-}
-
-/* Norms of a layer whose gradients tp ranks have in parts. */
-static int partial_norms(const struct fr_plan *plan) {
-    if (plan->sequence_parallel) return 2;
-    return plan->phantom_parts == FR_PHANTOM_ALL ? 0 : 1;
-}
-
-/* The price leaves out the three values a token of a divided vocabulary's loss, and of norms the gradients in parts,
- * once. */
-static double unpriced_B(const struct mpi_case *c) {
-    const struct fr_plan *plan = c->run.plan;
-    double others = (double)(plan->tp - 1), h = (double)c->workload.transformer.hidden,
-           layers = (double)(c->workload.transformer.layers / plan->pp);
-    int last_stage =
-        fr_schedule_stage(plan->schedule, (int32_t)plan->pp, plan->pp * plan->chunks - 1);
-    bool last = c->real.pp_rank == last_stage;
-    if (plan->method->branches) return 0;
-    double loss = last ? 3 * others * BATCH / (double)fr_plan_replicas(plan) * SEQUENCE : 0,
-           norms = plan->sequence_parallel || plan->method->uses_ghost
-                       ? 2 * others / (double)plan->tp * 2 * h *
-                             (partial_norms(plan) * layers + last)
-                       : 0;
-    return (loss + norms) * sizeof(double);
-}
-
-/* With cSub the first sub-grid has what is common, and is priced; others never touch their copy of it. */
-static bool is_other(const struct mpi_case *c) {
-    return c->run.plan->common_subgrid && c->real.tp_rank > 0;
-}
-
-/* All of a stage's ranks have what is common to sub-grids: the program counts it apart, the price over dp. */
-static void compare_sent(const struct mpi_case *c, const double *priced_B, const char *text) {
-    static const int axes[][2] = {{FR_REAL_TP, FR_SENT_TP},
-                                  {FR_REAL_PP, FR_SENT_PP},
-                                  {FR_REAL_DP, FR_SENT_DP},
-                                  {FR_REAL_OTHER, FR_SENT_EMBEDDING}};
-    bool common = c->run.plan->method->branches;
-    if (is_other(c)) return;
-    for (int i = 0; i < (common ? 3 : 4); i++) {
-        double got = c->real.sent_B[axes[i][0]] / STEPS,
-               want = priced_B[axes[i][1]] + (i == 0 ? unpriced_B(c) : 0),
-               slack_B = i >= 2 ? beyond_B(c) : 0;
-        if (common && i == 2) {
-            got += c->real.sent_B[FR_REAL_OTHER] / STEPS;
-            want += priced_B[FR_SENT_EMBEDDING];
-        }
-        if (!(fabs(got - want) <= 1e-9 * fmax(1, want) + slack_B))
-            FAIL("%s, rank %d: sends %.17g B over %s, priced %.17g", text, rank, got,
-                 fr_sent_names[axes[i][1]], want);
-    }
-}
-
-static void compare_bytes(const struct mpi_case *c, const char *model, const char *text) {
-    const struct fr_job_names names = {.cluster = cluster, .model = model, .plan = text};
-    struct fr_job job = {0};
-    struct fr_pipeline p = {0};
-    struct fr_error err = {.status = FR_OK};
-    uint32_t extrapolated = 0;
-    if (fr_job_load(&names, &job, &err) != FR_OK)
-        FAIL("%s: %s: %s", text, err.where, err.detail);
-    else if (fr_pipeline_check(&job, &job.plan) != 0 ||
-             fr_pipeline_make(&job, &job.plan, &p, &extrapolated, &err) != FR_OK)
-        FAIL("%s: not priced", text);
-    else
-        compare_sent(c, p.stage[c->real.pp_rank].sent_B, text);
-    fr_pipeline_free(&p);
-    fr_job_free(&job);
-}
-
 /* ---- every composition ------------------------------------------------------------------------------ */
 
-/* The last loss is one rank's, whatever divides the network. */
-static void compare_loss(double loss, double want, const char *text) {
-    if (!(fabs(loss - want) <= 1e-12 * want))
-        FAIL("%s, rank %d: the last loss is %.17g, want %.17g", text, rank, loss, want);
+/* Is it one rank's network, and are its gradients those of it? */
+static bool is_exact(const struct fr_plan *plan) {
+    const struct fr_plan_compression *c = &plan->compression;
+    return !plan->method->uses_ghost && c->gradient_stages == 0 && c->scope == FR_SCOPE_NONE &&
+           c->forward_rank == 0;
 }
 
 static void run(const struct composition *x) {
@@ -205,13 +76,13 @@ static void run(const struct composition *x) {
     if (open_on(MPI_COMM_WORLD, model, x->plan, &c) &&
         open_on(MPI_COMM_SELF, model, "{}", &one)) {
         double loss = take_steps(&c, MPI_COMM_WORLD, x->plan);
-        if (!c.run.plan->method->uses_ghost) /* else another network */
+        if (is_exact(c.run.plan))
             compare_loss(loss, take_steps(&one, MPI_COMM_SELF, x->plan), x->plan);
         compare_bytes(&c, model, x->plan);
         mpi_case_gradients(&c); /* zero 3 gathers parameters for its passes alone */
         if (!x->like) compare_units(&c, &one, x->plan);
         if (x->like && open_on(MPI_COMM_WORLD, model, x->like, &like)) {
-            take_steps(&like, MPI_COMM_WORLD, x->like);
+            compare_loss(loss, take_steps(&like, MPI_COMM_WORLD, x->like), x->plan);
             const struct fr_mesh_state *mesh = c.real.state;
             int64_t from = is_other(&c) ? mesh->n_common : 0;
             compare(&c, from, &like, from, c.real.n_parameters - from, x->plan);
@@ -277,6 +148,35 @@ static const struct composition compositions[] = {
      "\"branches\": \"layer\", \"overlap\": \"gradient\", \"common\": \"subgrid\"}",
      "{\"method\": \"subgraph\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
      "\"branches\": \"layer\"}"},
+    /* gradients of one stage compressed, and those of the other beside its last pass */
+    {8, true,
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"overlap\": \"gradient\", \"bucket\": \"10 "
+     "KB\", \"compression\": {\"gradient\": {\"stages\": 1, \"rank\": 1}}}",
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"compression\": {\"gradient\": {\"stages\": "
+     "1, \"rank\": 1}}}"},
+    {8, false,
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"overlap\": \"gradient\", \"zero\": 1, "
+     "\"compression\": {\"gradient\": {\"stages\": 1, \"rank\": 1}}}",
+     "{\"pp\": 2, \"dp\": 4, \"micro_batch\": 2, \"compression\": {\"gradient\": {\"stages\": "
+     "1, \"rank\": 1}}}"},
+    {4, true,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"overlap\": \"gradient\", \"zero\": 1, "
+     "\"compression\": {\"gradient\": {\"stages\": 1, \"rank\": 1}}}",
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"compression\": {\"gradient\": {\"stages\": "
+     "1, \"rank\": 1}}}"},
+    /* compressed messages where a schedule folds */
+    {4, true,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"schedule\": \"dualpipe-v\", \"chunks\": 2, "
+     "\"zero\": 1, \"compression\": {\"backward\": {\"scope\": \"all\", \"rank\": 2}}}",
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"schedule\": \"zero-bubble-v\", \"chunks\": "
+     "2, \"compression\": {\"backward\": {\"scope\": \"all\", \"rank\": 2}}}"},
+    {4, false,
+     "{\"pp\": 4, \"micro_batch\": 1, \"schedule\": \"dualpipe-v\", \"chunks\": 2, "
+     "\"compression\": {\"backward\": {\"scope\": \"epilogue\", \"rank\": 2}, \"forward\": "
+     "{\"rank\": 2}}}",
+     "{\"pp\": 4, \"micro_batch\": 1, \"schedule\": \"dualpipe-v\", \"chunks\": 2, "
+     "\"compression\": {\"backward\": {\"scope\": \"epilogue\", \"rank\": 2}, \"forward\": "
+     "{\"rank\": 2}}}"},
     /* attention in tiles: two whole ones and a half of a sequence */
     {4, true, "{\"dp\": 4, \"micro_batch\": 2, \"attention\": \"flash\"}", NULL},
     {4, false,
@@ -291,6 +191,18 @@ static const struct composition compositions[] = {
      "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 1, \"sequence_parallel\": true, "
      "\"attention\": \"flash-2\", \"zero\": 3, \"recompute\": \"full\"}",
      "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {4, true,
+     "{\"cp\": 2, \"dp\": 2, \"context\": \"all-to-all\", \"micro_batch\": 2, \"attention\": "
+     "\"flash\"}",
+     "{\"cp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {8, false,
+     "{\"tp\": 2, \"cp\": 2, \"dp\": 2, \"context\": \"all-to-all\", \"micro_batch\": 2, "
+     "\"attention\": \"flash\", \"recompute\": \"selective\", \"sequence_parallel\": true}",
+     "{\"tp\": 2, \"cp\": 2, \"dp\": 2, \"micro_batch\": 2}"},
+    {8, true,
+     "{\"pp\": 2, \"cp\": 4, \"context\": \"all-to-all\", \"micro_batch\": 2, \"attention\": "
+     "\"flash\", \"recompute\": \"full\", \"schedule\": \"zero-bubble\"}",
+     "{\"pp\": 2, \"cp\": 4, \"micro_batch\": 2}"},
     /* phantom matrices, sub-grids and rows beside tiles, buckets and shares */
     {4, true,
      "{\"method\": \"phantom\", \"ghost\": 2, \"phantom_parts\": \"all\", \"tp\": 2, \"dp\": "
@@ -335,6 +247,19 @@ static const struct composition compositions[] = {
      "\"p2p\": "
      "\"duplex\", \"bucket\": \"2 KB\"}",
      NULL},
+    /* chunks of unequal layers; more than there are layers, where both ends stand as layers */
+    {4, false,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 3}",
+     NULL},
+    {4, true,
+     "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 5, "
+     "\"zero\": 1}",
+     NULL},
+    {8, true,
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", "
+     "\"chunks\": 5}",
+     "{\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 4, \"schedule\": \"interleaved\", "
+     "\"chunks\": 5, \"recompute\": \"full\"}"},
     /* zero 2 and 3 with chunks */
     {4, false,
      "{\"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, "
@@ -469,7 +394,8 @@ static void refused(const char *plan, const char *because) {
 }
 
 static void refusals(void) {
-    refused("{\"cp\": 2, \"attention\": \"flash\"}", "is run with cp 1");
+    refused("{\"cp\": 2, \"attention\": \"flash\"}", "a ring of keys is run with");
+    refused("{\"dp\": 2, \"overlap\": \"gradient\", \"zero\": 3}", "without zero 3");
     refused("{\"dp\": 4, \"zero\": 1, \"zero_ranks\": 3}", "does not divide by zero_ranks");
     refused("{\"dp\": 4, \"zero\": 2, \"zero_ranks\": 1}", "expected 0 or 2 to dp x cp, 4");
     refused("{\"dp\": 2, \"zero\": 1, \"zero_ranks\": 4}", "expected 0 or 1 to dp x cp, 2");

@@ -151,11 +151,44 @@ struct emulation {
     double *dw[8][LAYERS], *db[8][LAYERS];         /* of each replica */
 };
 
+static bool folds(const struct plan *p) { return strstr(p->schedule, "-v") != NULL; }
+/* The stage of chunk @p number: down, and up again where the schedule folds. */
+static int stage_of(const struct plan *p, int number) {
+    bool back = folds(p) && number / p->pp % 2 == 1;
+    return back ? p->pp - 1 - number % p->pp : number % p->pp;
+}
+
+static const struct fr_schedule *schedule_of(const struct plan *p) {
+    const struct fr_schedule *const *row = fr_schedules;
+    while (strcmp((*row)->name, p->schedule) != 0) row++;
+    return *row;
+}
+
+/* Where it folds: of the order of passes those backward ones behind the last forward pass and its pair. */
+static bool in_cool_down(const struct plan *p, int number, int micro, int micros) {
+    const struct fr_schedule *schedule = schedule_of(p);
+    struct fr_schedule_args args = {p->pp, micros, p->chunks, 0};
+    int64_t n = fr_schedule_slots(schedule, &args), last = 0, at = -1;
+    struct fr_slot *slots = calloc((size_t)n, sizeof *slots);
+    schedule->order(&args, stage_of(p, number), slots);
+    for (int64_t k = 0; k < n; k++) {
+        if (slots[k].kind == FR_SLOT_FORWARD) last = k;
+        if (slots[k].kind == FR_SLOT_BACKWARD && slots[k].chunk == number / p->pp &&
+            slots[k].micro == micro)
+            at = k;
+    }
+    int64_t between = 0;
+    for (int64_t k = last + 1; k < at; k++) between += slots[k].kind == FR_SLOT_BACKWARD;
+    free(slots);
+    return at > last && between > 0;
+}
+
 /* The messages that a stage reads in its cool-down, written down by hand: with one chunk the last
  * P - 1 - i; interleaved the last 2 (P - 1 - i) + (v - 1) P of its v m backward passes, whose k-th is of
  * chunk v - 1 - floor(k / P) mod v and of micro-batch P floor(k / v P) + k mod P. */
 static bool in_epilogue(const struct plan *p, int number, int micro, int micros) {
     int stages = p->pp, i = number % stages, chunk = number / stages, v = p->chunks;
+    if (folds(p)) return in_cool_down(p, number, micro, micros);
     if (v == 1) return micro >= micros - (stages - 1 - i);
     int warm_up = 2 * (stages - 1 - i) + (v - 1) * stages, total = v * micros;
     for (int k = total - 1; k >= 0 && k >= total - warm_up; k--)
@@ -173,6 +206,7 @@ static void cross(struct emulation *e, int d, int below, int micro, int width, i
     int rows = width / p->tp;
     bool all = p->scope && strcmp(p->scope, "all") == 0;
     if (!p->scope || !saves(p, false, RANK, rows, b)) return;
+    if (stage_of(p, below) == stage_of(p, below + 1)) return; /* it stays */
     if (!all && !in_epilogue(p, below, micro, e->micros)) return;
     for (int j = 0; j < p->tp; j++) {
         double *part = dx + j * rows * b;
@@ -301,7 +335,8 @@ static void check_gradients(const struct mpi_case *c, struct emulation *e, doubl
     int64_t offset = 0;
     write_plan(p, text, sizeof text);
     for (int chunk = 0; chunk < p->chunks; chunk++) {
-        int number = chunk * p->pp + c->real.pp_rank;
+        int own = c->real.pp_rank, back = folds(p) && chunk % 2 == 1,
+            number = chunk * p->pp + (back ? p->pp - 1 - own : own);
         for (int l = first_layer(p, number); l < first_layer(p, number + 1); l++) {
             int n = reduced(e, c->real.pp_rank, l, c->real.tp_rank, wanted);
             snprintf(what, sizeof what, "layer %d, %.270s", l, text);
@@ -411,6 +446,9 @@ static void every_compression(struct plan *p) {
     p->micro = p->pp > 1 ? replica / 4 : replica;
     p->coded_stages = p->dp > 1 ? (p->pp + 1) / 2 : 0;
     if (p->dp > 1) run_plan(p);
+    p->overlap = p->dp > 1; /* of stages whose gradients go whole */
+    if (p->dp > 1) run_plan(p);
+    p->overlap = false;
     p->topk = true;
     if (p->dp > 1) run_plan(p);
     p->topk = false;
@@ -432,6 +470,11 @@ static void every_compression(struct plan *p) {
     run_plan(p);
     p->scope = "epilogue";
     run_plan(p);
+    p->schedule = "dualpipe-v";
+    run_plan(p);
+    p->schedule = "zero-bubble-v", p->scope = "all", p->topk = true;
+    run_plan(p);
+    p->topk = false;
 }
 
 static void every_mesh(const char *method) {
@@ -471,10 +514,6 @@ static void refusals(void) {
             "{\"pp\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, \"micro_batch\": 2, "
             "\"p2p\": \"duplex\"}",
             "one chunk a stage");
-    refused(ffn,
-            "{\"dp\": 2, \"overlap\": \"gradient\", \"compression\": {\"gradient\": "
-            "{\"stages\": 1, \"rank\": 2}}}",
-            "gradients that go whole");
     refused(ffn,
             "{\"dp\": 2, \"pp\": 2, \"compression\": {\"gradient\": {\"stages\": 2, "
             "\"ranks\": [2]}}}",

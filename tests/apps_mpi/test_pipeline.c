@@ -1056,8 +1056,9 @@ static void refusals(void) {
     refused(NULL, "{\"pp\": 2, \"micro_batch\": 5}", "does not divide by micro_batch");
     refused(NULL, "{\"pp\": 9}", "9 stages of 1 chunks for 8 layers");
     refused(NULL, "{\"tp\": 3}", "the number of heads, 8, does not divide by tp");
-    refused(NULL, "{\"method\": \"grid\", \"tp\": 2, \"sequence_parallel\": true}",
-            "with method tensor, not with grid");
+    refused(NULL,
+            "{\"method\": \"phantom\", \"ghost\": 1, \"tp\": 2, \"sequence_parallel\": true}",
+            "with methods tensor and grid, not with phantom");
     refused(NULL, "{\"zero\": 3, \"dp\": 2, \"overlap\": \"gradient\"}", "without zero 3");
     refused(NULL,
             "{\"zero\": 2, \"dp\": 2, \"pp\": 2, \"compression\": {\"embedding\": \"fused\"}}",

@@ -5,6 +5,7 @@
 
 #include "calibrate/fit/fit.h"
 #include "calibrate/fit/parts.h"
+#include "models/network/segment_fit.h"
 #include "tests/calibrate/near.h"
 #include "tests/calibrate/written.h"
 
@@ -1087,7 +1088,7 @@ static void few_points_give_what_they_can(void **state) {
     assert_false(log.present); /* as many coefficients as points: no form is offered */
     assert_int_equal(fr_fit_segments(points, 1, -1, &fit), FR_OK);
     assert_int_equal(fit.count, 1);
-    within("one point", fr_fit_segments_time_s(&fit, 8), 1e-6, 1e-12);
+    within("one point", fr_segment_fit_s(&fit, 8), 1e-6, 1e-12);
     free(fit.segments);
 }
 

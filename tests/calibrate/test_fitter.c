@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "calibrate/fit/fitter.h"
 #include "calibrate/fit/parts.h"
+#include "models/network/segment_fit.h"
 #include "tests/calibrate/near.h"
 #include "tests/calibrate/written.h"
 #include "tests/cmocka.h"
@@ -255,7 +256,8 @@ static void every_algorithm_is_recognised(void **state) {
                     points.item[points.n++] = point;
                 }
         if (points.n == 0) { /* it needs links of a class, which a fit does not know */
-            assert_true(strcmp((*row)->name, "tree") == 0 || strcmp((*row)->name, "switch") == 0);
+            assert_true(strcmp((*row)->name, "tree") == 0 ||
+                        strcmp((*row)->name, "switch") == 0);
             continue;
         }
         assert_true(points.n > 20);
@@ -374,7 +376,7 @@ static void many_sizes_are_fitted_at_once(void **state) {
     assert_int_equal(fit.count, 2);
     FR_NEAR(fit.segments[0].up_to_B, 64.0 * BEND, 0);
     for (int i = 0; i < N; i += 97)
-        FR_NEAR(fr_fit_segments_time_s(&fit, points[i].size_B), points[i].time_s, 1e-9);
+        FR_NEAR(fr_segment_fit_s(&fit, points[i].size_B), points[i].time_s, 1e-9);
     free(fit.segments);
 }
 

@@ -4,6 +4,7 @@
 
 #include "calibrate/fit/fitter.h"
 #include "calibrate/fit/parts.h"
+#include "models/network/segment_fit.h"
 #include "tests/cmocka.h"
 
 /* a u + b v = 1 where u = 1/t, v = n/t of t = a + b n: found exactly, whatever lies on it. */
@@ -109,9 +110,8 @@ static void pieces_begin_where_they_do(void **state) {
         FR_NEAR(fit.segments[1].up_to_B, n_B[15], 0);
         FR_NEAR(fit.segments[0].latency_s, 2e-6, 1e-6);
         FR_NEAR(fit.segments[1].s_per_B, 5e-10, 1e-6);
-        for (int i = 0; i < 16; i++)
-            FR_NEAR(fr_fit_segments_time_s(&fit, n_B[i]), t_s[i], 1e-6);
-        FR_NEAR(fr_fit_segments_time_s(&fit, 1), t_s[0], 1e-6); /* below the first, as that */
+        for (int i = 0; i < 16; i++) FR_NEAR(fr_segment_fit_s(&fit, n_B[i]), t_s[i], 1e-6);
+        FR_NEAR(fr_segment_fit_s(&fit, 1), t_s[0], 1e-6); /* below the first, as that */
         free(fit.segments);
     }
 }
@@ -274,7 +274,8 @@ static void the_papers_form(void **state) {
             FR_NEAR(log.c1_s, 3e-6, 1e-6);
             FR_NEAR(log.c2_s_per_B, 2e-10, 1e-6);
             FR_NEAR(log.c3_s, 5e-6, 1e-6);
-            FR_NEAR(fr_fit_log_time_s(&log, 16, 500), 3e-6 * 4 + 2e-10 * 500 + 5e-6, 1e-6);
+            FR_NEAR(log.c1_s * 4 + log.c2_s_per_B * 500 + log.c3_s,
+                    3e-6 * 4 + 2e-10 * 500 + 5e-6, 1e-6);
         }
     double good_s = points[7].time_s;
     points[7].time_s = 1;

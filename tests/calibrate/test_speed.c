@@ -95,9 +95,52 @@ static void few_probes_say_nothing(void **state) {
     }
 }
 
+enum { WINDOWS = 1200 };
+static const double OWN_S = 1e-3;
+
+/* @p n windows of a product of which every fifth loses a fifth of its time, and those of a stall five times that time. */
+static struct fr_fit_speed interrupted(int n, int stall_from, int stall_to) {
+    static struct fr_sample_gemm windows[WINDOWS];
+    for (int i = 0; i < n; i++) {
+        bool stall = i >= stall_from && i < stall_to;
+        windows[i] = (struct fr_sample_gemm){.dtype = FR_FP32,
+                                             .m = 512,
+                                             .n = 512,
+                                             .k = 512,
+                                             .batch = 1,
+                                             .time_s = OWN_S * (stall        ? 6
+                                                                : i % 5 == 4 ? 1.2
+                                                                             : 1)};
+    }
+    const struct fr_samples samples = {
+        .gemm = windows, .n_gemm = (size_t)n, .provenance = {.ranks = 1}};
+    struct fr_fit_speed speed = {.usual_products = 1, .usual_memory = 1};
+    assert_int_equal(fr_fit_interruptions(&samples, &speed), FR_OK);
+    return speed;
+}
+
+/* However many stretches the calibration is cut into, each loses the same. */
+static void every_stretch_loses_the_same(void **state) {
+    (void)state;
+    for (int n = 10; n <= WINDOWS; n += n < 400 ? 10 : 100) {
+        struct fr_fit_speed speed = interrupted(n, 0, 0);
+        FR_NEAR(speed.lost, 0.2 / 5, 0.1); /* a stretch has one more or less than its share */
+        FR_NEAR(exp(-OWN_S / speed.interruptions.every_s), 0.8, 1e-6);
+    }
+}
+
+/* The usual loss is that of the other stretches. */
+static void a_stall_is_not_usual(void **state) {
+    (void)state;
+    struct fr_fit_speed speed = interrupted(WINDOWS, 500, 560);
+    FR_NEAR(speed.lost, 0.2 / 5, 0.1);
+    FR_NEAR(exp(-OWN_S / speed.interruptions.every_s), 0.8 * (WINDOWS - 60) / WINDOWS, 1e-6);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(running_medians_over_the_lower_quartile),
-        cmocka_unit_test(few_probes_say_nothing)};
+        cmocka_unit_test(few_probes_say_nothing),
+        cmocka_unit_test(every_stretch_loses_the_same), cmocka_unit_test(a_stall_is_not_usual)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

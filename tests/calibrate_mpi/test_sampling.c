@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "calibrate/measure/harness/bench.h"
 #include "calibrate/measure/harness/sampling.h"
+#include "trust/numbers/statistics.h"
 
 static int rank, n_wrong;
 
@@ -56,6 +58,60 @@ static fr_status sleep_on_rank_1(void *context, int calls, struct fr_error *err)
     return FR_OK;
 }
 
+/* All samples of a point. */
+struct fr_point_samples {
+    struct fr_pace pace;
+    double *time_s; /*< in the order taken */
+    int n;
+    fr_sampling_verdict verdict;
+    double half_width; /*< relative */
+    double median_s;
+    int n_outliers; /*< beyond fr_sorted_slow_limit; they are among time_s */
+};
+
+/* Warm up and sample until enough is known or @p limit_s is over (at least one visit). */
+static fr_status sample(const struct fr_sampling_comm *who, const struct fr_sampling *how,
+                        double limit_s, fr_sampled *run, void *context, double *sorted_s,
+                        struct fr_point_samples *samples, struct fr_error *err) {
+    double end_s = fr_now_s() + limit_s;
+    int over = 0, n = 0;
+    FR_TRY(fr_sampling_warm_up(who, how, run, context, &samples->pace, err));
+    while (samples->verdict == FR_SAMPLING_GO_ON && !over) {
+        FR_TRY(fr_sampling_visit(who, how, run, context, &samples->pace,
+                                 samples->time_s + samples->n, &n, err));
+        samples->n += n;
+        memcpy(sorted_s, samples->time_s, (size_t)samples->n * sizeof *sorted_s);
+        samples->verdict = fr_sampling_judge(how, sorted_s, samples->n, &samples->half_width);
+        over = fr_now_s() > end_s;
+        FR_MPI_TRY(MPI_Bcast(&over, 1, MPI_INT, 0, who->comm));
+    }
+    if (samples->verdict == FR_SAMPLING_GO_ON) samples->verdict = FR_SAMPLING_UNCONVERGED;
+    double slow_s = fr_sorted_slow_limit(sorted_s, (size_t)samples->n);
+    samples->median_s = fr_sorted_median(sorted_s, (size_t)samples->n);
+    for (int i = 0; i < samples->n; i++) samples->n_outliers += samples->time_s[i] > slow_s;
+    return FR_OK;
+}
+
+static fr_status run_all(const struct fr_sampling_comm *who, const struct fr_sampling *how,
+                         double limit_s, fr_sampled *run, void *context,
+                         struct fr_point_samples *samples, struct fr_error *err) {
+    size_t capacity = (size_t)how->max_n + FR_VISIT_MAX;
+    *samples =
+        (struct fr_point_samples){.time_s = fr_calloc(capacity, sizeof *samples->time_s)};
+    double *sorted_s = fr_calloc(capacity, sizeof *sorted_s);
+    fr_status status =
+        samples->time_s && sorted_s
+            ? sample(who, how, limit_s, run, context, sorted_s, samples, err)
+            : fr_fail(err, FR_ERR_NOMEM, NULL, "memory for %zu samples", capacity);
+    free(sorted_s);
+    return status;
+}
+
+static void free_samples(struct fr_point_samples *samples) {
+    free(samples->time_s);
+    *samples = (struct fr_point_samples){0};
+}
+
 static const double PLENTY_S = 1e4, PLENTY = 1e8; /* no machine is so slow; 1e9 is unknown */
 
 static void run(struct fr_sampling how, double limit_s, struct sleeper *sleeper,
@@ -63,9 +119,8 @@ static void run(struct fr_sampling how, double limit_s, struct sleeper *sleeper,
     const struct fr_sampling_comm who = {.comm = MPI_COMM_WORLD, .node = MPI_COMM_NULL};
     struct fr_error err = {.status = FR_OK};
     double median_s = 0;
-    CHECK(fr_sampling_run(&who, &how, limit_s, sleep_on_rank_1, sleeper, samples, &err) ==
-              FR_OK,
-          "%s", err.detail);
+    CHECK(run_all(&who, &how, limit_s, sleep_on_rank_1, sleeper, samples, &err) == FR_OK, "%s",
+          err.detail);
     MPI_Allreduce(&samples->median_s, &median_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     CHECK(median_s == samples->median_s, "%.17g here, %.17g elsewhere", samples->median_s,
           median_s);
@@ -89,7 +144,7 @@ static void a_sample_is_the_slowest_rank(void) {
     CHECK(sum_s <= took_s, "%d samples of %g s in %g s", samples.n, sum_s, took_s);
     CHECK(samples.verdict == FR_SAMPLING_CONVERGED, "after %d", samples.n);
     CHECK(samples.n >= how.min_n, "only %d", samples.n);
-    fr_point_samples_free(&samples);
+    free_samples(&samples);
 }
 
 /* Where the warm-up has its time there is a window behind the first run, which has all the cold ones in it:
@@ -107,7 +162,7 @@ static void cold_runs_are_no_samples(void) {
     CHECK(sleeper.n_called == samples.pace.n_warm + 1 + samples.n,
           "%d calls, of them %d to warm up and %d samples", sleeper.n_called,
           samples.pace.n_warm, samples.n);
-    fr_point_samples_free(&samples);
+    free_samples(&samples);
 }
 
 static void what_never_settles_is_unconverged(void) {
@@ -118,13 +173,13 @@ static void what_never_settles_is_unconverged(void) {
     run(how, PLENTY_S, &(struct sleeper){.s = 1e-4}, &samples);
     CHECK(samples.verdict == FR_SAMPLING_UNCONVERGED, "half width %g", samples.half_width);
     CHECK(samples.n >= 20 && samples.n < 20 + FR_VISIT_MAX, "%d samples", samples.n);
-    fr_point_samples_free(&samples);
+    free_samples(&samples);
     how.max_n = 1000000;
     run(how, 0.05, &(struct sleeper){.s = 1e-4}, &samples);
     CHECK(samples.verdict == FR_SAMPLING_UNCONVERGED, "half width %g", samples.half_width);
     /* Each takes 0.1 ms and more in 50 ms, beside one visit that was under way. */
     CHECK(samples.n <= 500 + FR_VISIT_MAX, "%d samples in 50 ms", samples.n);
-    fr_point_samples_free(&samples);
+    free_samples(&samples);
 }
 
 /* So many calls as make up the time asked for, by what one took when it was tried: without a window that
@@ -140,7 +195,7 @@ static void short_calls_are_repeated(void) {
     CHECK(samples.pace.calls == (int)fmax(1, ceil(how.call_s / samples.pace.once_s)),
           "%d calls of %g s", samples.pace.calls, samples.pace.once_s);
     CHECK(samples.median_s >= 1e-3, "%g s a call", samples.median_s);
-    fr_point_samples_free(&samples);
+    free_samples(&samples);
 }
 
 /* Exact: ten equal times and one outlier have a known interval and verdict. */

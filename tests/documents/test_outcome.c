@@ -1,8 +1,8 @@
 /* Facts of an outcome: docs/schemas/outcome.json and the table in docs/reference/outputs.md, as the rows have them.
  *
  * The schema's head, and facts that are no number or word, stay as the file has them. */
+#include "answer/outcome/outcome_fact.h"
 #include "base/json/interval.h"
-#include "models/outcome/facts/outcome_fact.h"
 #include "tests/documents/schema.h"
 
 /* ---- pieces ----------------------------------------------------------------------------------- */

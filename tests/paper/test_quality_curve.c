@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "studies/dsp/quality.h"
 #include "studies/quality_curve.h"
 #include "tests/cmocka.h"
 
@@ -49,8 +50,44 @@ static void long_curves_are_thinned(void **state) {
     }
 }
 
+/* Fig. 17's legend has the paper's words, and labels where those would name two plans. */
+static void ways_are_named_as_the_paper_does(void **state) {
+#define PLAN_ROW(tp, dp)                                                                       \
+    "{\"label\": \"tp " #tp " x dp " #dp                                                       \
+    "\", \"plan\": {\"method\": \"subgraph\", \"tp\": " #tp                                    \
+    "}, \"curve\": [{\"iteration\": 0, "                                                       \
+    "\"loss\": 2, \"loss_high\": 3}]}"
+#define RESULT(rows)                                                                           \
+    "{\"schema\": \"forerun/quality/1\", \"corpus\": \"grammar\", \"rows\": [" rows "]}"
+    static const struct {
+        const char *json, *name[3];
+    } cases[] = {{RESULT(PLAN_ROW(1, 4) "," PLAN_ROW(4, 1)), {"data_parallel", "4_way"}},
+                 {RESULT(PLAN_ROW(1, 4) "," PLAN_ROW(2, 2) "," PLAN_ROW(2, 1)),
+                  {"data_parallel", "tp 2 x dp 2", "tp 2 x dp 1"}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fr_json_document *document = NULL;
+        struct fr_reproduction r = {0};
+        size_t length = strlen(cases[i].json);
+        assert_int_equal(fr_json_parse(cases[i].json, length, "quality", &document, NULL),
+                         FR_OK);
+        struct fr_json root = fr_json_root(document);
+        assert_int_equal(fr_dsp_quality(&root, &r, NULL), FR_OK);
+        for (int k = 0; k < 3 && cases[i].name[k]; k++) {
+            char id[96];
+            int found = 0;
+            snprintf(id, sizeof id, "quality/fig17/curve/iteration=0/%s", cases[i].name[k]);
+            for (size_t j = 0; j < r.count; j++) found += strcmp(r.rows[j].id, id) == 0;
+            FR_TRUE(found == 1, "%s: %d rows", id, found);
+        }
+        free(r.rows);
+        fr_json_free(document);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand),
-                                       cmocka_unit_test(long_curves_are_thinned)};
+                                       cmocka_unit_test(long_curves_are_thinned),
+                                       cmocka_unit_test(ways_are_named_as_the_paper_does)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -211,13 +211,17 @@ static void optimus(void **state) {
     assert_int_equal(row(&r, "table2/gpt-8.3b/cb_gain")->role, FR_ROLE_NOT_EXPLAINED);
     /* 8 x 1024 tokens x 3072 values of 4 B, over eight GPUs: the reference's 100.7 MB an adapter. */
     const struct fr_reproduce_row *lazy = row(&r, "fig12/gpt-8.3b/lazy_error");
-    const struct fr_reproduce_row *factors = row(&r, "fig12/gpt-8.3b/codec");
+    const struct fr_reproduce_row *factors = row(&r, "fig12/factors/gpt-8.3b");
     FR_NEAR(lazy->ours / factors->ours, 48.0, 0.01); /* a message over its factors of rank 16 */
     assert_true(row(&r, "ordering/fig13/rank_512_slows")->holds);
     assert_true(row(&r, "fig13/rank/512/gain")->ours < row(&r, "fig13/rank/128/gain")->ours);
     FR_NEAR(row(&r, "fig13/stages/100/gain")->ours, row(&r, "fig13/rank/128/gain")->ours,
             1e-12);
+    for (int m = 0; m < 2; m++) /* 512 MiB of random numbers, of one size for both models */
+        assert_true(row(&r, m ? "fig12/gpt-8.3b/codec" : "fig12/gpt-2.5b/codec")->holds);
     assert_true(row(&r, "ordering/fig15/falls_with_rank")->holds);
+    assert_true(row(&r, "ordering/fig15/above_network")->holds);
+    assert_true(row(&r, "fig15/gpt-8.3b/decompression/rank=16")->holds);
     /* Turned off, as the paper measures: Eqs. 15 and 16 at D = 4, whoever all-reduces. */
     FR_NEAR(row(&r, "fig10/gpt-8.3b/embedding_reduction")->ours, 0.3, 1e-3);
     FR_NEAR(row(&r, "fig10/gpt-2.5b/embedding_reduction")->ours, 0.3, 1e-3);

@@ -1,6 +1,7 @@
 /* The Gantt chart: what it says, what it refuses, and how it thins out what is too much. */
 #include "tests/plots/figure_check.h"
 
+#include "models/outcome/timeline.h"
 #include "plots/time_shares.h"
 
 static void it_says_what_it_shows(void **state) {
@@ -148,6 +149,31 @@ static void many_slices_are_shares(void **state) {
 }
 
 /* Eight stages, 64 micro-batches, a message after each pass: what is drawn stays readable, and small. */
+/* Two hundred buckets in the place of one: as dark as one, no white borders over them and no black frames. */
+static void thin_buckets_keep_their_colour(void **state) {
+    (void)state;
+    for (int buckets = 1; buckets <= 200; buckets += 199) {
+        struct fr_text json = {0};
+        struct fr_error err = {0};
+        struct fr_figure_options o = {.output = "a.svg", .keep_script = true};
+        fr_text_addf(&json, "{\"traceEvents\": [");
+        add_slice(&json, "forward", 0, 800, 0, 0, 1);
+        for (int i = 0; i < buckets; i++)
+            add_slice(&json, "gradient_all_reduce", 800 + i * 200.0 / buckets, 200.0 / buckets,
+                      0, 0, 1 + FR_STREAM_COLLECTIVE);
+        fr_text_addf(&json, "\n]}");
+        assert_int_equal(draw_text("gantt", json.data, "trace.json", &o, &err), FR_OK);
+        char *script = read_text("a.gp"), *white = script;
+        int bordered = 0;
+        while ((white = strstr(white, "fs solid border rgb '#ffffff'"))) bordered++, white++;
+        assert_int_equal(bordered,
+                         buckets == 1 ? 2 : 1); /* of the pass, and of one wide bucket */
+        free(script);
+        fr_text_free(&json);
+        assert_int_equal(system("rm a.svg a.gp a.dat"), 0);
+    }
+}
+
 static void many_micro_batches_stay_small(void **state) {
     struct fr_text json = {0};
     struct fr_error err = {0};
@@ -210,6 +236,7 @@ int main(void) {
         cmocka_unit_test(one_pipeline_of_many),
         cmocka_unit_test(many_stages_share_rows),
         cmocka_unit_test(many_slices_are_shares),
+        cmocka_unit_test(thin_buckets_keep_their_colour),
         cmocka_unit_test(many_micro_batches_stay_small),
         cmocka_unit_test(shares_by_hand),
     };

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "plots/paper/sheet_layout.h"
+#include "plots/picture.h"
 
 static void a_pattern_takes(const char *pattern, const char *id, const char *x, const char *s) {
     char got_x[FR_PAPER_WORD], got_s[FR_PAPER_WORD];
@@ -70,6 +71,41 @@ static void bars_by_panel(void **state) {
         for (int i = 0; i < f->n; i++) assert_int_equal(f->bar[f->spot[i].series], i);
     }
     free(layout);
+}
+
+/* A column of any width: no line ends beside the sign of an equation, and none before a version. */
+static void equations_stay_on_a_line(void **state) {
+    static const char text[] = "The text names widths; trained here at n = 1024 and loss = "
+                               "0.12 of them. forerun 0.2.0";
+    (void)state;
+    for (int width_px = 100; width_px < 600; width_px += 7) {
+        struct fr_text lines = {0};
+        fr_picture_wrap(text, 8, width_px, &lines);
+        const char *got = fr_text_get(&lines);
+        for (const char *c = strchr(got, '\n'); c; c = strchr(c + 1, '\n')) {
+            if (c[1] == '=' || c[-1] == '=' || (c[1] >= '0' && c[1] <= '9'))
+                fail_msg("%d px:\n%s", width_px, got);
+        }
+        fr_text_free(&lines);
+    }
+}
+
+/* The legend has a mark for those series alone of which something is published. */
+static void marks_are_of_published_series(void **state) {
+    static const char both[] =
+        "{\"schema\":\"forerun/reproduce/1\",\"paper\":\"dsp\",\"title\":\"T\",\"rows\":[" ROW(
+            "fig13/gpt-2/gpus=4/4_way", "1.47", "1.9",
+            "1") "," ROW("fig13/gpt-2/gpus=4/4_way_cSub", "null", "1.6", "1") "]}";
+    struct fr_error err = {0};
+    struct fr_figure_options o = {.output = "marks", .keep_script = true};
+    (void)state;
+    if (draw_text("paper", both, "rows.json", &o, &err) != FR_OK) fail_msg("%s", err.detail);
+    char *script = read_text("marks/fig13.gp");
+    int marks = 0;
+    for (const char *c = script; (c = strstr(c, " point lc rgb ")); c++) marks++;
+    assert_int_equal(marks, 2); /* of 4-way, and of "mark: published" */
+    free(script);
+    assert_int_equal(system("rm -r marks"), 0);
 }
 
 static void remove_all(const char *folder, const char *const *names) {
@@ -148,8 +184,12 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns),           cmocka_unit_test(bars_by_panel),
-        cmocka_unit_test(figures_and_tables), cmocka_unit_test(as_asked_for),
+        cmocka_unit_test(equations_stay_on_a_line),
+        cmocka_unit_test(marks_are_of_published_series),
+        cmocka_unit_test(patterns),
+        cmocka_unit_test(bars_by_panel),
+        cmocka_unit_test(figures_and_tables),
+        cmocka_unit_test(as_asked_for),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -223,15 +223,15 @@ static void plans_of_a_line_are_its_own(void **state) {
     end(&s);
 }
 
-/* The facts of a plan are checked once more where it is shown: a reason that plan 0 has not, and a list with a plan
- * that cannot be, make no result. */
+/* The facts of a plan are checked once more where it is shown: a reason that plan 0 has not, a list with a plan
+ * that cannot be, and a plan that is said to be better than it is, make no result. */
 static void joined_is_what_is_so(void **state) {
     struct search s;
     struct fr_search_result result = {0};
     struct fr_error err = {0};
     (void)state;
     start(&spaces[1], &s);
-    for (int lie = 0; lie < 3; lie++) {
+    for (int lie = 0; lie < 6; lie++) {
         struct fr_blocks b;
         assert_int_equal(fr_blocks_open(&s.job, &s.space, &s.options, &b, &err), FR_OK);
         for (int64_t i = fr_blocks_next(&b, 0); i >= 0; i = fr_blocks_next(&b, 0)) {
@@ -246,6 +246,9 @@ static void joined_is_what_is_so(void **state) {
         if (lie == 0) b.block[0].example[FR_REASON_MESH] = b.block[0].front[0].index;
         if (lie == 1) b.block[0].ranked[0].index = cannot;
         if (lie == 2) b.block[0].front[0].index = cannot;
+        if (lie == 3) b.block[0].ranked[0].value *= 0.01;
+        if (lie == 4) b.block[0].of_method[0].value *= 0.01;
+        if (lie == 5) b.block[0].exact.value *= 0.01;
         fr_status status = fr_blocks_join(&b, &result, &err);
         FR_TRUE(status == FR_ERR_INPUT && strstr(err.detail, "plan "), "lie %d: %s", lie,
                 err.detail);
@@ -296,17 +299,34 @@ static uint64_t print_of(const struct search *s) {
     return print;
 }
 
+/* A name with its last letter changed is another search's, though all its times are the same. */
+static void name_counts(const struct search *s, char *name, uint64_t first) {
+    char *last = name + strlen(name) - 1, was = *last;
+    *last = '~';
+    FR_TRUE(print_of(s) != first, "%s", name);
+    *last = was;
+    FR_TRUE(print_of(s) == first, "%s", name);
+}
+
+static void number_counts(const struct search *s, double *number, uint64_t first) {
+    double was = *number;
+    *number = 0.25;
+    FR_TRUE(print_of(s) != first, "%g and %g", was, *number);
+    *number = was;
+}
+
 /* Another machine, other options or other plans are another search; threads are not. */
 static void prints(void **state) {
     struct search s;
     (void)state;
     start(&spaces[3], &s);
     uint64_t first = print_of(&s);
-    char runtime[sizeof s.job.cluster.runtime];
-    memcpy(runtime, s.job.cluster.runtime, sizeof runtime);
-    snprintf(s.job.cluster.runtime, sizeof runtime, "another"); /* of the same times */
-    assert_true(print_of(&s) != first);
-    memcpy(s.job.cluster.runtime, runtime, sizeof runtime);
+    name_counts(&s, s.job.cluster.name, first);
+    name_counts(&s, s.job.workload.name, first);
+    name_counts(&s, s.job.cluster.runtime, first);
+    number_counts(&s, &s.options.max_lossy, first);
+    number_counts(&s, &s.options.fit, first);
+    number_counts(&s, &s.options.memory_limit_B, first);
     s.options.threads = 7;
     assert_true(print_of(&s) == first);
     s.options.top = 11;

@@ -103,6 +103,10 @@ static void remembered_is_priced_alone(void **state) {
             if (plan.order && plan.order != at.order) plan.pp = plan.order->stages;
             fr_plan_line(&plan, 0, line, sizeof line);
             fr_cost(&job, &plan, &alone);
+            fr_cost_cached(pricer, &plan, &ranked);
+            same_outcome(&ranked, &alone, line);
+            FR_TRUE(memcmp(ranked.part_s, alone.part_s, sizeof alone.part_s) == 0, "%s: parts",
+                    line);
             fr_cost_bounded(pricer, &plan, all, &stated, &ranked);
             same_outcome(&ranked, &alone, line);
             if (isnan(alone.time_s)) continue;

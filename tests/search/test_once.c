@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/outcome/report.h"
+#include "models/outcome/cost.h"
 #include "search/search.h"
 #include "tests/drawn_spaces.h"
 
@@ -430,7 +430,10 @@ static void inputs_are_varied(void **state) {
         assert_true(one->cluster.levels.level[1].rate_B_per_s == (i / 2 % 2 ? 50e9 : 25e9));
         fr_cost(one, &out.plan, &alone);
         assert_true(alone.time_s == out.time_s);
-        fr_report_outcome_line(&out, seen[i], sizeof seen[i]);
+        line_of(&out.plan, seen[i]);
+        size_t used_up = strlen(seen[i]);
+        for (int k = 0; k < one->n_varied; k++)
+            fr_line_addf(seen[i], sizeof seen[i], &used_up, ", %s", one->varied[k]);
         for (int64_t k = 0; k < i; k++) assert_string_not_equal(seen[k], seen[i]);
     }
     fr_space_free(&space);

@@ -87,6 +87,26 @@ static void methods_that_divide_the_model(void **state) {
     assert_true(left_out >= 3 + 2);
 }
 
+/* None and each of alexnet's five convolutions; of ResNet-50 after the first and after each of 16 blocks, of four layers
+ * where a projection stands beside them, else three; nothing of other kinds. */
+static void images_are_divided_where_blocks_end(void **state) {
+    static const struct {
+        const char *cluster, *model, *domains;
+    } rows[] = {{"cori-knl", "alexnet", "0,1,2,3,4,5"},
+                {"cori-knl", "resnet-50", "0,1,5,8,11,15,18,21,24,28,31,34,37,40,43,47,50,53"},
+                {"frontier", "ffn-4096", ""},
+                {"dgx-a100", "gpt-2", ""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fr_job job;
+        struct fr_recipe recipe;
+        fr_test_job(rows[i].cluster, rows[i].model, NULL, &job);
+        fr_recipe_choose(&job, 16, false, &recipe);
+        assert_string_equal(values(&recipe, "domain"), rows[i].domains);
+        fr_job_free(&job);
+    }
+}
+
 /* Each framework offers these words between nothing and all: for every one the plan is priced, and holds less than
  * without. */
 static void what_recomputes(void **state) {
@@ -269,10 +289,14 @@ static void narrowed(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_a_transformer),     cmocka_unit_test(methods_that_divide_the_model),
-        cmocka_unit_test(what_recomputes),      cmocka_unit_test(hosts_are_offered),
-        cmocka_unit_test(stated_keys_stay),     cmocka_unit_test(narrowed),
-        cmocka_unit_test(every_kind_has_plans), cmocka_unit_test(words_are_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(of_a_transformer),
+                                       cmocka_unit_test(methods_that_divide_the_model),
+                                       cmocka_unit_test(images_are_divided_where_blocks_end),
+                                       cmocka_unit_test(what_recomputes),
+                                       cmocka_unit_test(hosts_are_offered),
+                                       cmocka_unit_test(stated_keys_stay),
+                                       cmocka_unit_test(narrowed),
+                                       cmocka_unit_test(every_kind_has_plans),
+                                       cmocka_unit_test(words_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

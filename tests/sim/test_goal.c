@@ -215,7 +215,58 @@ static void replayed_as_simulated(void **state) {
     }
 }
 
+/* All ranks: with messages of no time the replay ends when the engine does. */
+static fr_status look_without_messages(void *context, const struct fr_network_work *work,
+                                       const double *class_s, struct fr_error *err) {
+    struct seen *seen = context;
+    const struct fr_program *program = work->program;
+    double *only_s = calloc((size_t)program->n_classes, sizeof *only_s),
+           *end_s = calloc((size_t)program->n_tasks, sizeof *end_s);
+    assert_true(only_s && end_s);
+    for (int32_t c = 0; c < program->n_classes; c++)
+        if (!(work->class_B[c] > 0)) only_s[c] = class_s[c];
+    seen->message_s = fr_engine_run(program, only_s, end_s); /* the whole of it, here */
+    seen->n_tasks = program->n_tasks;
+    free(only_s);
+    free(end_s);
+    return fr_goal_write(work, class_s, &seen->text, err);
+}
+
+static void all_ranks_are_replayed(void **state) {
+    static const char *const plans[][10] = {
+        {"tp=2", "pp=2", "dp=2", "global_batch=8", "micro_batch=2", NULL},
+        {"tp=2", "pp=2", "dp=2", "global_batch=8", "micro_batch=2", "p2p=duplex", NULL},
+        {"tp=2", "pp=2", "cp=2", "global_batch=4", "micro_batch=2", "recompute=full", NULL},
+        {"pp=2", "dp=4", "global_batch=16", "micro_batch=2", "zero=3", NULL},
+        {"pp=2", "dp=3", "global_batch=12", "micro_batch=2", "overlap=gradient", "zero=1",
+         NULL}};
+    static struct schedule schedule;
+    (void)state;
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        struct seen seen = {.message_s = 0};
+        const struct fr_simulate_options how = {.network = &fr_network_isolated,
+                                                .look = look_without_messages,
+                                                .context = &seen,
+                                                .as_messages = true};
+        struct fr_simulation simulation;
+        struct fr_error err = {0};
+        struct fr_job job;
+        fr_test_job("a100-hdr", "gpt-tiny", plans[i], &job);
+        if (fr_simulate(&job, &job.plan, &how, &simulation, &err) != FR_OK)
+            fail_msg("%s: %s", err.where, err.detail);
+        read_schedule(fr_text_get(&seen.text), &schedule);
+        double ours_ns = replay_ns(&schedule, 0);
+        one_after_another(&schedule);
+        FR_TRUE(fabs(ours_ns - 1e9 * seen.message_s) <= (double)seen.n_tasks,
+                "plan %zu: %.9g, %.9g ns", i, ours_ns, 1e9 * seen.message_s);
+        fr_simulation_free(&simulation);
+        fr_text_free(&seen.text);
+        fr_job_free(&job);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(replayed_as_simulated)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(replayed_as_simulated),
+                                       cmocka_unit_test(all_ranks_are_replayed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,45 +181,11 @@ static void links_are_shared(void **state) {
             faster);
 }
 
-static void what_is_not_played_is_refused(void **state) {
-    static const struct {
-        struct row row;
-        const char *says;
-    } refused[] = {
-        {{"gpt-tiny", {"pp=2", "micro_batch=1"}}, "models of layers"},
-        {{"ffn-16384", {"pp=2", "micro_batch=4", "global_batch=32", "p2p=duplex"}},
-         "p2p=async"},
-        {{"ffn-16384", {"pp=2", "micro_batch=4", "global_batch=32", "schedule=zero-bubble"}},
-         "schedule=1f1b"},
-        {{"ffn-16384",
-          {"pp=2", "dp=2", "micro_batch=4", "global_batch=32", "overlap=gradient"}},
-         "overlap=none"},
-        {{"ffn-16384",
-          {"pp=2", "micro_batch=16", "global_batch=32", "compression.backward.scope=all",
-           "compression.backward.rank=4"}},
-         "compressed messages"},
-    };
-    (void)state;
-    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
-        const struct fr_simulate_options how = {.as_messages = true};
-        struct fr_job job;
-        struct fr_simulation s;
-        struct fr_error err = {0};
-        load(&refused[k].row, &job);
-        FR_TRUE(fr_simulate(&job, &job.plan, &how, &s, &err) == FR_ERR_UNSUPPORTED &&
-                    strstr(err.detail, refused[k].says),
-                "row %zu: %s: %s", k, err.where, err.detail);
-        fr_simulation_free(&s);
-        fr_job_free(&job);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_links_take_what_the_closed_form_says),
         cmocka_unit_test(any_mesh_does),
         cmocka_unit_test(links_are_shared),
-        cmocka_unit_test(what_is_not_played_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,12 @@ static const char *const plans[][8] = {
     {"method=tensor", "tp=8", "dp=2", "global_batch=32", "model.layers=2", rail_chains},
     {"method=subgraph", "common=subgrid", "tp=4", "dp=2", "global_batch=32", rail_chains},
     {"method=subgraph", "common=subgrid", "tp=2", "dp=3", "global_batch=24", rail_chains},
+    /* images divided by height, also unequally, beside filters and fully connected layers */
+    {"method=grid", "tp=4", "dp=4", "micro_batch=2", "global_batch=32", "domain=5"},
+    {"method=grid", "tp=3", "dp=2", "global_batch=12", "domain=2"},
     /* residual blocks */
+    {"method=grid", "tp=4", "dp=2", "global_batch=16", "domain=15", "model.sync_norms=true"},
+    {"method=grid", "tp=7", "dp=2", "global_batch=14", "domain=53"},
     {"method=grid", "tp=4", "dp=4", "micro_batch=2", "global_batch=32"},
     {"method=grid", "tp=2", "dp=4", "global_batch=32", "model.sync_norms=true"},
 };
@@ -58,8 +63,8 @@ enum { PLANS = sizeof plans / sizeof *plans };
 
 static const char *model_of(int k) {
     if (strcmp(plans[k][0], "method=subgraph") == 0) return "attention-branches";
-    if (k >= PLANS - 2) return "resnet-50";
-    return k == 3 || k == 5 || k == 6 ? "alexnet" : "ffn-16384";
+    if (k >= PLANS - 4) return "resnet-50";
+    return k >= PLANS - 6 || k == 3 || k == 5 || k == 6 ? "alexnet" : "ffn-16384";
 }
 
 static void load(int k, const char *model, struct fr_job *job) {
@@ -314,7 +319,7 @@ static void ranks_wait_for_their_messages(void **state) {
         struct fr_class_price *price = NULL;
         struct fr_error err = {0};
         load(k, model, &job);
-        if (fr_layers_make(&job, &job.plan, NULL, true, &p, &price, &err) != FR_OK)
+        if (fr_layers_make(&job, &job.plan, true, &p, &price, &err) != FR_OK)
             fail_msg("plan %d: %s: %s", k, err.where, err.detail);
         int32_t *seen = calloc((size_t)p.n_tasks + 1, sizeof *seen), mark = 0;
         int32_t last[4096], stop = p.n_tasks < 1500 ? (int32_t)p.n_tasks : 1500;

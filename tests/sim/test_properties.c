@@ -180,6 +180,26 @@ static void activations_held(void **state) {
     }
 }
 
+/* A schedule says of each stage what its slots hold. */
+static void held_as_slots_say(void **state) {
+    (void)state;
+    struct fr_slot slots[3 * 24 * 4];
+    int stated = 0;
+    for (const struct fr_schedule *const *row = fr_schedules; *row; row++)
+        for (int32_t k = 0; k < 9 * 24 * 4 && (*row)->held; k++) {
+            const struct fr_schedule_args a = {k % 9 + 1, k / 9 % 24 + 1, k / 9 / 24 + 1, NULL};
+            if ((*row)->refuses(&a)) continue;
+            for (int32_t i = 0; i < a.stages; i++, stated++) {
+                int64_t n = (*row)->order(&a, i, slots);
+                FR_TRUE((*row)->held(&a, i) == fr_schedule_in_flight(false, slots, n) &&
+                            !(*row)->splits_backward,
+                        "%s P %d m %d v %d stage %d", (*row)->name, a.stages, a.micro_batches,
+                        a.chunks, i);
+            }
+        }
+    assert_true(stated > 3000);
+}
+
 /* Critical tasks hang together: each starts when the one before it ends, from 0 to the end. */
 static void critical_path_is_a_chain(void **state) {
     (void)state;
@@ -227,10 +247,14 @@ static void who_runs_in_ticks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(engine_equals_recurrence),    cmocka_unit_test(overlap_never_costs),
-        cmocka_unit_test(longer_is_never_faster),      cmocka_unit_test(programs_are_whole),
-        cmocka_unit_test(zero_bubble_is_never_slower), cmocka_unit_test(activations_held),
-        cmocka_unit_test(critical_path_is_a_chain),    cmocka_unit_test(who_runs_in_ticks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(engine_equals_recurrence),
+                                       cmocka_unit_test(overlap_never_costs),
+                                       cmocka_unit_test(longer_is_never_faster),
+                                       cmocka_unit_test(programs_are_whole),
+                                       cmocka_unit_test(zero_bubble_is_never_slower),
+                                       cmocka_unit_test(activations_held),
+                                       cmocka_unit_test(held_as_slots_say),
+                                       cmocka_unit_test(critical_path_is_a_chain),
+                                       cmocka_unit_test(who_runs_in_ticks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include "models/job/preset.h"
 #include "models/outcome/cost.h"
-#include "models/outcome/facts/units.h"
+#include "models/outcome/units.h"
 #include "models/price/rank_map.h"
 #include "sim/run.h"
 #include "tests/job.h"

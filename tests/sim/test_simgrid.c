@@ -418,7 +418,7 @@ static void make_segmented(const struct fr_levels *levels, const struct fr_commu
     struct fr_message_list list = {0};
     assert_int_equal(fr_group_of(levels, c, &group, NULL), FR_OK);
     struct fr_collective_args args = fr_group_args(&group, size_B);
-    assert_int_equal(row->expand(&args, &list), FR_OK);
+    assert_int_equal(fr_collective_expand(row, &args, &list), FR_OK);
     assert_true(list.count * c->n_groups <= MESSAGES_MAX);
     *s = (struct segmented){.program = {.n_ranks = (int32_t)fr_levels_capacity(levels)}};
     s->program.classes = s->classes;

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
+#include "answer/outcome/report.h"
 #include "base/json/interval.h"
-#include "models/outcome/report.h"
 
 static void put_expected(const struct fr_searched *r, struct fr_json_writer *w) {
     struct fr_interval of;

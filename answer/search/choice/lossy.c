@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/outcome/report.h"
 #include "base/alloc.h"
 #include "models/job/assume.h"
-#include "models/outcome/report.h"
 #include "search/break_even.h"
 #include "trust/interval.h"
 

@@ -123,12 +123,17 @@ struct fr_bench_row {
     fr_status (*open)(struct fr_bench *bench, void **state, struct fr_error *err);
     void (*close)(void *state);
     /** Add the points, the same on all ranks. */
-    fr_status (*plan)(struct fr_bench *bench, struct fr_error *err);
+    fr_status (*plan)(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err);
     /** Append the head of the point's samples (calibrate/samples/samples.h). */
     void (*head)(const struct fr_bench *bench, const struct fr_point *point,
                  struct fr_text *text);
     /** Context: struct fr_work. */
     fr_sampled *run;
+    /** Points ask this of the device (fr_bench_device_run_task), which is busy with it for heat_s before the first
+     *  sample. */
+    struct fr_device_task (*task)(const struct fr_point *point);
+    double heat_s;
     /** Instead of points: measure and record on its own, at the end of a launch. */
     fr_status (*measure)(struct fr_bench *bench, struct fr_error *err);
 };
@@ -212,15 +217,18 @@ fr_status fr_bench_device_join(struct fr_bench *bench, struct fr_team *team,
  *  left to the measurement, which says so. */
 void fr_bench_device_choose(struct fr_bench *bench, const struct fr_device_task *task,
                             struct fr_point *point);
-typedef fr_status fr_bench_team_fn(struct fr_bench *bench, const struct fr_team *team,
-                                   struct fr_error *err);
+typedef fr_status fr_bench_team_fn(struct fr_bench *bench, const struct fr_bench_row *row,
+                                   const struct fr_team *team, struct fr_error *err);
 /** Plan the points of each team of @p kind, once its devices have joined.  Collective over the world. */
-fr_status fr_bench_device_teams(struct fr_bench *bench, fr_team_kind kind,
-                                fr_bench_team_fn *plan_team, struct fr_error *err);
+fr_status fr_bench_device_teams(struct fr_bench *bench, const struct fr_bench_row *row,
+                                fr_team_kind kind, fr_bench_team_fn *plan_team,
+                                struct fr_error *err);
 /** Carry @p task out, by the device's clock, the device busy with it for @p heat_s before a point's first
  *  sample of a visit. */
 fr_status fr_bench_device_run(struct fr_work *work, const struct fr_device_task *task,
                               double heat_s, int calls, struct fr_error *err);
+/** The task and heat of the point's row. */
+fr_sampled fr_bench_device_run_task;
 /** The same after a while of it, since a step's products run at the clock that the power limit leaves them. */
 fr_status fr_bench_device_run_hot(struct fr_work *work, const struct fr_device_task *task,
                                   int calls, struct fr_error *err);

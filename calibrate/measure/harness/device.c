@@ -137,13 +137,14 @@ fr_status fr_bench_device_join(struct fr_bench *bench, struct fr_team *team,
     return give_up(bench, status, &why, err);
 }
 
-fr_status fr_bench_device_teams(struct fr_bench *bench, fr_team_kind kind,
-                                fr_bench_team_fn *plan_team, struct fr_error *err) {
+fr_status fr_bench_device_teams(struct fr_bench *bench, const struct fr_bench_row *row,
+                                fr_team_kind kind, fr_bench_team_fn *plan_team,
+                                struct fr_error *err) {
     for (int t = 0; t < bench->teams.count && !bench->no_groups; t++) {
         struct fr_team *team = &bench->teams.team[t];
         if (team->kind != kind) continue;
         FR_TRY(fr_bench_device_join(bench, team, err));
-        if (!bench->no_groups) FR_TRY(plan_team(bench, team, err));
+        if (!bench->no_groups) FR_TRY(plan_team(bench, row, team, err));
     }
     return FR_OK;
 }
@@ -208,6 +209,13 @@ fr_status fr_bench_device_run(struct fr_work *work, const struct fr_device_task 
     FR_TRY(bench->driver->run(bench->device, calls, &took_s, err));
     work->stopped_s = start_s + took_s;
     return FR_OK;
+}
+
+fr_status fr_bench_device_run_task(void *context, int calls, struct fr_error *err) {
+    struct fr_work *work = context;
+    const struct fr_bench_row *row = work->point->row;
+    const struct fr_device_task task = row->task(work->point);
+    return fr_bench_device_run(work, &task, row->heat_s, calls, err);
 }
 
 fr_status fr_bench_device_run_hot(struct fr_work *work, const struct fr_device_task *task,

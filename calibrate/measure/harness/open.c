@@ -153,7 +153,7 @@ static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
         const struct fr_bench_row *row = fr_bench_rows[i];
         if (!fr_bench_wanted(bench, row)) continue;
         if (row->open) FR_TRY(row->open(bench, &bench->state[i], err));
-        if (row->plan) FR_TRY(row->plan(bench, err));
+        if (row->plan) FR_TRY(row->plan(bench, row, err));
     }
     if (bench->driver && bench->driver->choice_end) bench->driver->choice_end(bench->device);
     return FR_OK;

@@ -10,8 +10,7 @@
  *  A file of samples holds several launches of the MPI job, since much of what varies (placement
  *  of buffers, connections) is drawn once per launch.
  *
- *  To time something, write a fr_sampled and hand it to fr_sampling_run; or use warm_up and
- *  visit where points take turns, as the harness does.
+ *  To time something, write a fr_sampled, warm up and visit; points take turns.
  *
  *  Hunold and Carpen-Amarie, "Reproducible MPI benchmarking is still not as easy as you think",
  *  IEEE TPDS 27(12), 2016: own synchronisation, several launches, random order.
@@ -91,23 +90,5 @@ typedef enum {
  *  @param[out] half_width  of the median's interval, relative; 1e9 while unknown */
 fr_sampling_verdict fr_sampling_judge(const struct fr_sampling *how, double *time_s, int n,
                                       double *half_width);
-
-/** All samples of a point. */
-struct fr_point_samples {
-    struct fr_pace pace;
-    double *time_s; /**< in the order taken */
-    int n;
-    fr_sampling_verdict verdict;
-    double half_width; /**< relative */
-    double median_s;
-    int n_outliers; /**< beyond fr_sorted_slow_limit; they are among time_s */
-};
-
-/** Warm up and sample until enough is known or @p limit_s is over (at least one visit).
- *  They are the same on all ranks; free them with fr_point_samples_free. */
-fr_status fr_sampling_run(const struct fr_sampling_comm *who, const struct fr_sampling *how,
-                          double limit_s, fr_sampled *run, void *context,
-                          struct fr_point_samples *samples, struct fr_error *err);
-void fr_point_samples_free(struct fr_point_samples *samples);
 
 #endif

@@ -347,7 +347,7 @@ class Job:
         network   "isolated" (each message alone), "shared" (they share links, those of a pair of ranks in
                   order) or "fair" (all share at once); None: as predict has it, shared where messages
                   are slow, else isolated
-        messages  of a model of layers: all ranks, collectives as their messages
+        messages  all ranks, collectives as their messages
         trace     "chrome" (for Perfetto), "paje" or "csv": the timeline's text under "trace" """
         options = _Simulate(_c.sizeof(_Simulate), _bytes(network), _bytes(trace), messages)
         answer, text = self._ask(_lib.forerun_simulate, options)

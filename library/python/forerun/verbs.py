@@ -579,6 +579,7 @@ _export = {
     "set": ("set", "KEY=VALUE", True),
     "ranks": ("ranks", "N", False),
     "out": ("out", "FILE", False),
+    "collectives": ("collectives", "NAME", False),
     "json": ("json", None, False),
 }
 
@@ -591,7 +592,8 @@ def export(*words: Value,
            plan: Value = None,
            set: Value = None,
            ranks: Value = None,
-           out: Value = None) -> Union[Result, Text]:
+           out: Value = None,
+           collectives: Value = None) -> Union[Result, Text]:
     """a cluster as a SimGrid platform; a plan's program as GOAL, as Chakra traces
 
     forerun export simgrid|goal|chakra --cluster C [--model M] [--ranks N] [--set KEY=VALUE]... [-o FILE]
@@ -604,6 +606,7 @@ def export(*words: Value,
     set  change an input: ghost=16, model.layers=4, cluster.device.launch=5us
     ranks  simgrid: how many ranks (default: all of the cluster, at most 512)
     out  where it goes (default: standard output); of chakra a folder
+    collectives  goal, of a pipeline: operations (inside its passes, default) or messages of all ranks
     """
     values = {key: value for key, value in locals().items() if key != "words"}
     return _ask("export", _export, words, values)

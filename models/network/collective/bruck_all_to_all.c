@@ -5,8 +5,6 @@
  * sends as many blocks as the distances 1..p-1 have bits set. */
 #include "models/network/expansion.h"
 
-static bool applicable(const struct fr_collective_args *a) { return a->n_ranks >= 1; }
-
 /* Number of the distances 0..p-1 that have bit k set. */
 static int64_t blocks_in_round(int64_t p, int32_t k) {
     int64_t bit = (int64_t)1 << k, rest = p & (2 * bit - 1);
@@ -15,23 +13,19 @@ static int64_t blocks_in_round(int64_t p, int32_t k) {
 }
 
 static double time_s(const struct fr_collective_args *a) {
-    struct fr_link_cost link = fr_collective_flat_link(a);
     int32_t rounds = fr_log2_ceil(a->n_ranks);
     int64_t blocks = 0;
     for (int32_t k = 0; k < rounds; k++) blocks += blocks_in_round(a->n_ranks, k);
-    double start_s = rounds * link.latency_s;
-    double move_s = (double)blocks / (double)a->n_ranks * a->size_B * link.s_per_B;
-    return start_s + move_s;
+    return fr_messages_s(fr_collective_flat_link(a), rounds,
+                         (double)blocks / (double)a->n_ranks * a->size_B);
 }
 
-static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
-    struct fr_expansion e = fr_expansion_open(a, list);
+static void expand(const struct fr_collective_args *a, struct fr_expansion *e) {
     struct fr_peers everyone = {a->n_ranks, 1};
     double block_B = a->size_B / (double)a->n_ranks;
     for (int32_t k = 0; k < fr_log2_ceil(a->n_ranks); k++)
-        fr_expand_shift(&e, everyone, (int64_t)1 << k,
+        fr_expand_shift(e, everyone, (int64_t)1 << k,
                         (double)blocks_in_round(a->n_ranks, k) * block_B);
-    return fr_expansion_close(&e);
 }
 
 const struct fr_collective fr_collective_bruck_all_to_all = {
@@ -41,7 +35,7 @@ const struct fr_collective fr_collective_bruck_all_to_all = {
     .source =
         "Bruck, Ho, Kipnis, Upfal & Weathersby, IEEE Trans. Parallel Distrib. Syst. 8(11), "
         "1997; MPICH, alltoall_intra_brucks.c",
-    .applicable = applicable,
+    .applicable = fr_collective_always,
     .time_s = time_s,
     .expand = expand,
 };

@@ -9,24 +9,22 @@
 static double time_s(const struct fr_collective_args *a) {
     int64_t nodes = a->n_ranks / a->ranks_per_node;
     double p = (double)a->n_ranks, r = (double)a->ranks_per_node, q = (double)nodes;
-    double inner_s = 2 * fr_log2_ceil(a->ranks_per_node) * a->inner.latency_s +
-                     2 * (r - 1) / r * a->size_B * a->inner.s_per_B;
-    double outer_s = 2 * fr_log2_ceil(nodes) * a->outer.latency_s +
-                     2 * (q - 1) / p * a->size_B * a->outer.s_per_B;
+    double inner_s = fr_messages_s(a->inner, 2 * fr_log2_ceil(a->ranks_per_node),
+                                   2 * (r - 1) / r * a->size_B);
+    double outer_s =
+        fr_messages_s(a->outer, 2 * fr_log2_ceil(nodes), 2 * (q - 1) / p * a->size_B);
     return inner_s + outer_s;
 }
 
-static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
-    struct fr_expansion e = fr_expansion_open(a, list);
+static void expand(const struct fr_collective_args *a, struct fr_expansion *e) {
     int64_t r = a->ranks_per_node;
     struct fr_peers node = {r, 1}, rail = {a->n_ranks / r, r};
     double shard_B = a->size_B / (double)r, block_B = a->size_B / (double)a->n_ranks;
-    e.by_node = true;
-    fr_pattern_circulant_scatter(&e, node, shard_B);
-    fr_pattern_circulant_scatter(&e, rail, block_B);
-    fr_pattern_circulant_gather(&e, rail, block_B);
-    fr_pattern_circulant_gather(&e, node, shard_B);
-    return fr_expansion_close(&e);
+    e->by_node = true;
+    fr_pattern_circulant_scatter(e, node, shard_B);
+    fr_pattern_circulant_scatter(e, rail, block_B);
+    fr_pattern_circulant_gather(e, rail, block_B);
+    fr_pattern_circulant_gather(e, node, shard_B);
 }
 
 const struct fr_collective fr_collective_hierarchical_all_reduce = {

@@ -18,16 +18,14 @@ static void across(struct fr_expansion *e, int64_t nodes, int64_t shift, double 
     fr_expansion_next_round(e);
 }
 
-static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
-    struct fr_expansion e = fr_expansion_open(a, list);
+static void expand(const struct fr_collective_args *a, struct fr_expansion *e) {
     int64_t r = a->ranks_per_node;
     double block_B = a->size_B / (double)a->n_ranks;
-    e.by_node = true;
-    for (int64_t i = 1; i < r && !e.failed; i++)
-        fr_expand_shift(&e, (struct fr_peers){r, 1}, i, block_B);
-    for (int64_t nodes = 1; nodes < a->n_ranks / r && !e.failed; nodes++)
-        for (int64_t i = 0; i < r && !e.failed; i++) across(&e, nodes, i, block_B);
-    return fr_expansion_close(&e);
+    e->by_node = true;
+    for (int64_t i = 1; i < r && !e->failed; i++)
+        fr_expand_shift(e, (struct fr_peers){r, 1}, i, block_B);
+    for (int64_t nodes = 1; nodes < a->n_ranks / r && !e->failed; nodes++)
+        for (int64_t i = 0; i < r && !e->failed; i++) across(e, nodes, i, block_B);
 }
 
 const struct fr_collective fr_collective_pairwise_by_node_all_to_all = {

@@ -1,10 +1,8 @@
 /* Pipelined broadcast: down rings over all adapters, piece after piece. */
 #include "models/network/rail_ring.h"
 
-static double time_s(const struct fr_collective_args *a) { return fr_rail_chain_s(a); }
-
-static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
-    return fr_rail_chain_expand(a, false, list);
+static void expand(const struct fr_collective_args *a, struct fr_expansion *e) {
+    fr_rail_chain_expand(a, false, e);
 }
 
 const struct fr_collective fr_collective_rail_chain_broadcast = {
@@ -14,6 +12,6 @@ const struct fr_collective fr_collective_rail_chain_broadcast = {
     .source = "Watts, van de Geijn, A pipelined broadcast for multidimensional meshes, 1995; "
               "NCCL, src/device/broadcast.h: rings, one a channel",
     .applicable = fr_rail_chain_applicable,
-    .time_s = time_s,
+    .time_s = fr_rail_chain_s,
     .expand = expand,
 };

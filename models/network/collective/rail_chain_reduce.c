@@ -1,10 +1,8 @@
 /* Pipelined reduction: up rings over all adapters, piece after piece. */
 #include "models/network/rail_ring.h"
 
-static double time_s(const struct fr_collective_args *a) { return fr_rail_chain_s(a); }
-
-static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
-    return fr_rail_chain_expand(a, true, list);
+static void expand(const struct fr_collective_args *a, struct fr_expansion *e) {
+    fr_rail_chain_expand(a, true, e);
 }
 
 const struct fr_collective fr_collective_rail_chain_reduce = {
@@ -15,6 +13,6 @@ const struct fr_collective fr_collective_rail_chain_reduce = {
               "backwards; "
               "NCCL, src/device/reduce.h: rings, one a channel",
     .applicable = fr_rail_chain_applicable,
-    .time_s = time_s,
+    .time_s = fr_rail_chain_s,
     .expand = expand,
 };

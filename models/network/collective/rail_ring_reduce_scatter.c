@@ -3,8 +3,8 @@
 
 static double time_s(const struct fr_collective_args *a) { return fr_rail_ring_s(a, 1); }
 
-static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
-    return fr_rail_ring_expand(a, 1, list);
+static void expand(const struct fr_collective_args *a, struct fr_expansion *e) {
+    fr_rail_ring_expand(a, 1, e);
 }
 
 const struct fr_collective fr_collective_rail_ring_reduce_scatter = {

@@ -2,23 +2,15 @@
  * other one keeps. */
 #include "models/network/pattern.h"
 
-static bool applicable(const struct fr_collective_args *a) {
-    return fr_is_power_of_two(a->n_ranks);
-}
-
 static double time_s(const struct fr_collective_args *a) {
-    struct fr_link_cost link = fr_collective_flat_link(a);
     double p = (double)a->n_ranks;
-    double start_s = fr_log2_ceil(a->n_ranks) * link.latency_s;
-    double move_s = (p - 1) / p * a->size_B * link.s_per_B;
-    return start_s + move_s;
+    return fr_messages_s(fr_collective_flat_link(a), fr_log2_ceil(a->n_ranks),
+                         (p - 1) / p * a->size_B);
 }
 
-static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
-    struct fr_expansion e = fr_expansion_open(a, list);
+static void expand(const struct fr_collective_args *a, struct fr_expansion *e) {
     double block_B = a->size_B / (double)a->n_ranks;
-    fr_pattern_halving_scatter(&e, block_B);
-    return fr_expansion_close(&e);
+    fr_pattern_halving_scatter(e, block_B);
 }
 
 const struct fr_collective fr_collective_recursive_halving_reduce_scatter = {
@@ -27,7 +19,7 @@ const struct fr_collective fr_collective_recursive_halving_reduce_scatter = {
     .equation = "lg alpha + (p-1)/p n beta, p a power of two",
     .source = "Thakur, Rabenseifner & Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005; "
               "MPICH, reduce_scatter_intra_recursive_halving.c",
-    .applicable = applicable,
+    .applicable = fr_collective_by_powers,
     .time_s = time_s,
     .expand = expand,
 };

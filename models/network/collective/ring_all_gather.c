@@ -1,23 +1,16 @@
 /* Ring all-gather: every rank passes on, p-1 times, the block it got last. */
 #include "models/network/pattern.h"
 
-static bool applicable(const struct fr_collective_args *a) { return a->n_ranks >= 1; }
-
 static double time_s(const struct fr_collective_args *a) {
-    struct fr_link_cost link = fr_collective_ring_link(a);
     double p = (double)a->n_ranks;
-    double start_s = (p - 1) * link.latency_s;
-    double move_s = (p - 1) / p * a->size_B * link.s_per_B;
-    return start_s + move_s;
+    return fr_messages_s(fr_collective_ring_link(a), p - 1, (p - 1) / p * a->size_B);
 }
 
-static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
-    struct fr_expansion e = fr_expansion_open(a, list);
-    e.around = true;
+static void expand(const struct fr_collective_args *a, struct fr_expansion *e) {
+    e->around = true;
     double block_B = a->size_B / (double)a->n_ranks;
     struct fr_peers everyone = {a->n_ranks, 1};
-    fr_pattern_ring(&e, everyone, a->n_ranks - 1, block_B);
-    return fr_expansion_close(&e);
+    fr_pattern_ring(e, everyone, a->n_ranks - 1, block_B);
 }
 
 const struct fr_collective fr_collective_ring_all_gather = {
@@ -26,7 +19,7 @@ const struct fr_collective fr_collective_ring_all_gather = {
     .equation = "(p-1) alpha + (p-1)/p n beta",
     .source = "Thakur, Rabenseifner & Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005; "
               "MPICH, allgather_intra_ring.c",
-    .applicable = applicable,
+    .applicable = fr_collective_always,
     .time_s = time_s,
     .expand = expand,
 };

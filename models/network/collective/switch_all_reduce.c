@@ -1,10 +1,8 @@
 /* NVLink SHARP (NCCL's NVLS, NVLSTree): the switch of a node adds up and copies. */
 #include "models/network/nccl.h"
 
-static double time_s(const struct fr_collective_args *a) { return fr_nccl_switch_s(a); }
-
-static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
-    return fr_nccl_rounds_expand(a, FR_PRICED_SWITCH, list);
+static void expand(const struct fr_collective_args *a, struct fr_expansion *e) {
+    fr_nccl_rounds_expand(a, FR_PRICED_SWITCH, e);
 }
 
 const struct fr_collective fr_collective_switch_all_reduce = {
@@ -15,6 +13,6 @@ const struct fr_collective fr_collective_switch_all_reduce = {
     .source = "NCCL, src/transport/nvls.cc; rates: nccl-tests on 8 H100, H200 and B200",
     .nccl = true,
     .applicable = fr_nccl_switch_applicable,
-    .time_s = time_s,
+    .time_s = fr_nccl_switch_s,
     .expand = expand,
 };

@@ -1,10 +1,8 @@
 /* NCCL's trees: sums go up through each node and from node to node, the result comes down. */
 #include "models/network/nccl.h"
 
-static double time_s(const struct fr_collective_args *a) { return fr_nccl_tree_s(a); }
-
-static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
-    return fr_nccl_rounds_expand(a, FR_PRICED_TREE, list);
+static void expand(const struct fr_collective_args *a, struct fr_expansion *e) {
+    fr_nccl_rounds_expand(a, FR_PRICED_TREE, e);
 }
 
 const struct fr_collective fr_collective_tree_all_reduce = {
@@ -15,6 +13,6 @@ const struct fr_collective fr_collective_tree_all_reduce = {
               "NCCL, src/graph/tuning.cc",
     .nccl = true,
     .applicable = fr_nccl_tree_applicable,
-    .time_s = time_s,
+    .time_s = fr_nccl_tree_s,
     .expand = expand,
 };

@@ -12,6 +12,10 @@ static int64_t order(const struct fr_schedule_args *a, int32_t i, struct fr_slot
     return fr_schedule_periodic(a, 2 * (a->stages - 1 - i), slots);
 }
 
+static int64_t held(const struct fr_schedule_args *a, int32_t i) {
+    return fr_schedule_alternate_held(a, 2 * (a->stages - 1 - i));
+}
+
 static double bubble_s(const struct fr_schedule_args *a, double forward_s, double backward_s,
                        double weight_s) {
     (void)weight_s;
@@ -25,5 +29,6 @@ const struct fr_schedule fr_schedule_doubled = {
     .warm_up = 2,
     .refuses = refuses,
     .order = order,
+    .held = held,
     .bubble_s = bubble_s,
 };

@@ -15,6 +15,11 @@ static int64_t order(const struct fr_schedule_args *a, int32_t i, struct fr_slot
     return w.count;
 }
 
+static int64_t held(const struct fr_schedule_args *a, int32_t i) {
+    (void)i;
+    return a->micro_batches;
+}
+
 static double bubble_s(const struct fr_schedule_args *a, double forward_s, double backward_s,
                        double weight_s) {
     (void)weight_s;
@@ -28,5 +33,6 @@ const struct fr_schedule fr_schedule_gpipe = {
     .phases = true,
     .refuses = refuses,
     .order = order,
+    .held = held,
     .bubble_s = bubble_s,
 };

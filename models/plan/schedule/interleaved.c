@@ -30,18 +30,27 @@ static struct fr_slot next_of(struct traversal *w) {
     return slot;
 }
 
+/* Forward passes before the first backward pass. */
+static int64_t warm_up_of(const struct fr_schedule_args *a, int32_t i) {
+    if (a->chunks == 1) return a->stages - 1 - i; /* plain 1F1B */
+    return 2 * (int64_t)(a->stages - 1 - i) + (int64_t)(a->chunks - 1) * a->stages;
+}
+
 static int64_t order(const struct fr_schedule_args *a, int32_t i, struct fr_slot *slots) {
     int64_t total = (int64_t)a->micro_batches * a->chunks, forward = 0, count = 0;
-    int64_t warm_up = 2 * (int64_t)(a->stages - 1 - i) + (int64_t)(a->chunks - 1) * a->stages;
+    const int64_t warm_up = warm_up_of(a, i);
     struct traversal up = {.a = a, .kind = FR_SLOT_FORWARD},
                      down = {.a = a, .kind = FR_SLOT_BACKWARD};
-    if (a->chunks == 1) warm_up = a->stages - 1 - i; /* plain 1F1B */
     for (; forward < warm_up && forward < total; forward++) slots[count++] = next_of(&up);
     for (int64_t backward = 0; backward < total; backward++, forward++) {
         if (forward < total) slots[count++] = next_of(&up);
         slots[count++] = next_of(&down);
     }
     return count;
+}
+
+static int64_t held(const struct fr_schedule_args *a, int32_t i) {
+    return fr_schedule_alternate_held(a, warm_up_of(a, i));
 }
 
 static double bubble_s(const struct fr_schedule_args *a, double forward_s, double backward_s,
@@ -58,5 +67,6 @@ const struct fr_schedule fr_schedule_interleaved = {
     .interleaves = true,
     .refuses = refuses,
     .order = order,
+    .held = held,
     .bubble_s = bubble_s,
 };

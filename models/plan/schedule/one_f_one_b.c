@@ -13,6 +13,10 @@ static int64_t order(const struct fr_schedule_args *a, int32_t i, struct fr_slot
     return fr_schedule_periodic(a, a->stages - 1 - i, slots);
 }
 
+static int64_t held(const struct fr_schedule_args *a, int32_t i) {
+    return fr_schedule_alternate_held(a, a->stages - 1 - i);
+}
+
 static double bubble_s(const struct fr_schedule_args *a, double forward_s, double backward_s,
                        double weight_s) {
     (void)weight_s;
@@ -29,5 +33,6 @@ const struct fr_schedule fr_schedule_one_f_one_b = {
     .warm_up = 1,
     .refuses = refuses,
     .order = order,
+    .held = held,
     .bubble_s = bubble_s,
 };

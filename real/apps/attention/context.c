@@ -94,16 +94,23 @@ void *fr_context_made(const struct fr_block_sizes *z, const struct fr_context_sc
     return exchanges(z) ? r->qkv : saved;
 }
 
+/* Where what the heads made of all tokens is: to be exchanged at once, or in tiles until the backward pass. */
+static void *all_tokens(const struct fr_real *real, const struct fr_block_sizes *z,
+                        const struct fr_context_scratch *r, const void *p) {
+    if (!z->flash) return r->heads;
+    return fr_at(real->k, p, 2 * (size_t)z->heads * (size_t)fr_block_tokens(z));
+}
+
 fr_status fr_context_again(struct fr_real *real, const struct fr_block_sizes *z,
                            const struct fr_context_scratch *r, const void *qkv, void *p,
                            void *c) {
     const struct fr_block_sizes all = heads_of(z);
     if (shared(z) && z->ring) return fr_ring_forward(real, z, &r->ring, qkv, p, c);
-    if (z->flash) {
-        fr_flash_forward(real, z, r->dp, qkv, p, c);
-        return FR_OK;
-    }
-    fr_attention_forward(real, &all, qkv, p, exchanges(z) ? r->heads : c);
+    void *made = exchanges(z) ? all_tokens(real, z, r, p) : c;
+    if (z->flash)
+        fr_flash_forward(real, &all, r->dp, qkv, p, made);
+    else
+        fr_attention_forward(real, &all, qkv, p, made);
     return FR_OK;
 }
 
@@ -111,7 +118,7 @@ fr_status fr_context_forward(struct fr_real *real, const struct fr_block_sizes *
                              const struct fr_context_scratch *r, void *qkv, void *p, void *c) {
     if (exchanges(z)) FR_TRY(exchange(real, z, r, 3, false, r->qkv, qkv));
     FR_TRY(fr_context_again(real, z, r, qkv, p, c));
-    return exchanges(z) ? exchange(real, z, r, 1, true, r->heads, c) : FR_OK;
+    return exchanges(z) ? exchange(real, z, r, 1, true, all_tokens(real, z, r, p), c) : FR_OK;
 }
 
 fr_status fr_context_backward(struct fr_real *real, const struct fr_block_sizes *z,
@@ -121,12 +128,13 @@ fr_status fr_context_backward(struct fr_real *real, const struct fr_block_sizes 
     bool back = exchanges(z);
     if (shared(z) && z->ring)
         return fr_ring_backward(real, z, &r->ring, qkv, p, c, dc, r->dp, dqkv);
-    if (z->flash) {
-        fr_flash_backward(real, z, r->dp, qkv, p, c, dc, dqkv);
-        return FR_OK;
-    }
+    const void *left = back ? r->heads : dc;
+    void *made = back ? r->qkv : dqkv;
     if (back) FR_TRY(exchange(real, z, r, 1, false, dc, r->heads));
-    fr_attention_backward(real, &all, qkv, p, back ? r->heads : dc, r->dp,
-                          back ? r->qkv : dqkv);
+    if (z->flash)
+        fr_flash_backward(real, &all, r->dp, qkv, p, back ? all_tokens(real, z, r, p) : c, left,
+                          made);
+    else
+        fr_attention_backward(real, &all, qkv, p, left, r->dp, made);
     return back ? exchange(real, z, r, 3, true, r->qkv, dqkv) : FR_OK;
 }

@@ -12,12 +12,12 @@
 
 #include "real/apps/attention/context.h"
 
-enum { TILES = 8, ROWS_MIN = 3 };
+enum { TILES = 8, ROWS_MIN = 3, ROWS_MAX = 32 };
 
 /* Rows of a tile. */
 static int rows_of(const struct fr_block_sizes *z) {
     int rows = (z->sequence + TILES - 1) / TILES;
-    return rows > ROWS_MIN ? rows : ROWS_MIN;
+    return rows < ROWS_MIN ? ROWS_MIN : rows > ROWS_MAX ? ROWS_MAX : rows;
 }
 
 /* A head of a sample, and where its data are. */

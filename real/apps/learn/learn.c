@@ -32,6 +32,9 @@ fr_status fr_learn_check(const struct fr_learning *l, int n_ranks, struct fr_err
                        "cp = %" PRId64 ": a corpus is read in whole samples, of which context "
                        "parallel ranks have parts; 1 learns the same",
                        l->run.plan->cp);
+    if (l->run.plan->layer_tp)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "a corpus is read by replicas; without layer_tp a plan learns the same");
     if (t->vocabulary < tokens)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "a vocabulary of %.0f is too small for the corpus' %d tokens",

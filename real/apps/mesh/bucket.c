@@ -6,6 +6,8 @@
  * Where replicas divide the optimiser's work (zero 1) a bucket is units whose share of the chunk is reached.  It is
  * scattered, and parameters are gathered beside the next iteration's first passes (zero.c).
  *
+ * A stage whose gradients go compressed sends them after the last pass, since its codec waits for all of them.
+ *
  * An MPI that moves nothing outside its calls moves most of them there: then nothing is gained. */
 #include <math.h>
 #include <stdlib.h>
@@ -13,9 +15,9 @@
 
 #include "real/apps/mesh/mesh.h"
 
-static bool overlaps(const struct fr_real *real) {
-    bool alone = fr_plan_replicas(real->run->plan) == 1 && real->stage == MPI_COMM_NULL;
-    return real->run->plan->overlap && real->run->plan->zero < 2 && !alone;
+static bool overlaps(const struct fr_real *real, const struct fr_mesh_state *mesh) {
+    const struct fr_plan *plan = real->run->plan;
+    return plan->overlap && plan->zero < 2 && !fr_real_alone(plan) && mesh->n_coded == 0;
 }
 
 /* Gradients of a chunk that a fused embedding does not take apart, and that @p holder have: where they begin, and how
@@ -23,17 +25,16 @@ static bool overlaps(const struct fr_real *real) {
 static int64_t range_of(const struct fr_real *real, const struct fr_mesh_state *mesh,
                         const struct fr_mesh_chunk *c, int holder, void **at) {
     const struct fr_unit *first = &c->unit[0], *last = &c->unit[c->n_units - 1];
-    const bool parts = real->stage != MPI_COMM_NULL;
-    int64_t common = last->kind->common ? last->kind->common(last) : last->n,
-            value_B = (int64_t)real->k->size_B;
-    bool apart = fr_mesh_apart(real, mesh);
-    if (holder == FR_HELD_BY_STAGE && (!parts || !fr_mesh_has_common(real))) return 0;
-    if (holder == FR_HELD_BY_REPLICAS && parts) {
-        *at = first->own_g;
-        return ((char *)last->own_g - (char *)first->own_g) / value_B + last->n - common;
+    bool apart = fr_mesh_apart(real, mesh) && holder == fr_mesh_table_holder(real);
+    int64_t n = 0;
+    if (!fr_real_holds(real->run->plan, holder)) return 0;
+    if (holder == FR_HELD_BY_STAGE && !fr_mesh_has_common(real)) return 0;
+    for (int i = c->n_units - 1; i >= 0; i--) {
+        void *begin;
+        int64_t own = fr_unit_held(&c->unit[i], holder, &begin);
+        n += own;
+        if (own > 0) *at = begin;
     }
-    int64_t n = ((char *)last->g - (char *)first->g) / value_B + (parts ? common : last->n);
-    *at = first->g;
     if (apart && c->first && first->d_table == mesh->tied) {
         *at = fr_at(real->k, *at, (size_t)mesh->n_tied);
         n -= mesh->n_tied;
@@ -81,7 +82,8 @@ static int64_t open_chunk(const struct fr_real *real, struct fr_mesh_state *mesh
 
 bool fr_mesh_open_buckets(struct fr_real *real, struct fr_mesh_state *mesh) {
     int64_t most = 0;
-    for (int i = 0; overlaps(real) && i < mesh->n_chunks; i++) {
+    mesh->beside = overlaps(real, mesh);
+    for (int i = 0; mesh->beside && i < mesh->n_chunks; i++) {
         int64_t one = open_chunk(real, mesh, i);
         most = one > most ? one : most;
     }
@@ -148,12 +150,22 @@ static fr_status begin(struct fr_real *real, struct fr_mesh_state *mesh, int hol
                                      &s->request);
 }
 
+/* The first gradient of @p holder that unit @p unit and those above it have made. */
+static const char *made_from(const struct fr_real *real, const struct fr_mesh_chunk *c,
+                             int holder, int unit) {
+    const struct fr_mesh_buckets *b = &c->buckets[holder];
+    void *at;
+    if (unit == 0) return b->at;
+    for (int i = unit; i < c->n_units; i++)
+        if (fr_unit_held(&c->unit[i], holder, &at) > 0) return at;
+    return fr_at(real->k, b->at, (size_t)b->n_values);
+}
+
 /* Send the buckets of @p holder that are made. */
 static fr_status reduce(struct fr_real *real, struct fr_mesh_state *mesh,
                         struct fr_mesh_chunk *c, int holder, int unit) {
     struct fr_mesh_buckets *b = &c->buckets[holder];
-    bool own = real->stage != MPI_COMM_NULL && holder == FR_HELD_BY_REPLICAS;
-    const char *made = unit == 0 ? b->at : own ? c->unit[unit].own_g : c->unit[unit].g;
+    const char *made = made_from(real, c, holder, unit);
     while (b->left > 0) {
         int64_t from = b->n_values * (b->left - 1) / b->n, to = b->n_values * b->left / b->n;
         void *at = fr_at(real->k, b->at, (size_t)from);
@@ -182,7 +194,7 @@ static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh,
 
 fr_status fr_mesh_send_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
                                struct fr_mesh_chunk *c, int64_t slot, int unit) {
-    if (!overlaps(real) || slot != c->last_slot) return FR_OK;
+    if (!mesh->beside || slot != c->last_slot) return FR_OK;
     if (real->run->plan->zero > 0) return scatter(real, mesh, c, unit);
     for (int i = 0; i < 2; i++) FR_TRY(poll(real, &mesh->sums[i]));
     for (int h = FR_HOLDERS - 1; h >= 0; h--) FR_TRY(reduce(real, mesh, c, h, unit));
@@ -196,5 +208,5 @@ fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh) 
         c->buckets[i % FR_HOLDERS].left = c->buckets[i % FR_HOLDERS].n;
         c->buckets[i % FR_HOLDERS].unit = c->n_units;
     }
-    return overlaps(real) ? fr_mesh_scatter_end(real, mesh) : FR_OK;
+    return mesh->beside ? fr_mesh_scatter_end(real, mesh) : FR_OK;
 }

@@ -35,14 +35,14 @@ int64_t fr_mesh_micro_batches(const struct fr_real_case *run) {
  * timed. */
 #define KEY(word) FR_PLAN_KEY_BIT(FR_PLAN_KEY_##word)
 static const fr_plan_key_set runs =
-    KEY(method) | KEY(tp) | KEY(dp) | KEY(pp) | KEY(ghost) | KEY(phantom_parts) |
+    KEY(method) | KEY(tp) | KEY(dp) | KEY(pp) | KEY(ghost) | KEY(phantom_parts) | KEY(domain) |
     KEY(rank_order) | KEY(schedule) | KEY(chunks) | KEY(stage_layers) | KEY(backward_scope) |
     KEY(backward_rank) | KEY(lazy_error) | KEY(forward_rank) | KEY(gradient_stages) |
     KEY(gradient_rank) | KEY(gradient_ranks) | KEY(codec) | KEY(embedding) | KEY(warm_up) |
     KEY(global_batch) | KEY(micro_batch) | KEY(recompute) | KEY(branches) | KEY(exchange) |
     KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(sequence_parallel) | KEY(cp) | KEY(context) |
     KEY(iterations) | KEY(zero_ranks) | KEY(overlap_tp) | KEY(p2p) | KEY(common) |
-    KEY(attention);
+    KEY(attention) | KEY(layer_tp) | KEY(divide);
 
 /* A key that has a value of its own and is not run, or NULL. */
 static const struct fr_plan_key *find_lacking(const struct fr_plan *plan) {
@@ -75,10 +75,9 @@ static fr_status check_gradients(const struct fr_plan *plan, struct fr_error *er
             "zero %" PRId64
             " is run with gradients that go whole, and an embedding that is not fused",
             plan->zero);
-    if (plan->overlap && (plan->zero == 3 || coded))
+    if (plan->overlap && plan->zero == 3)
         return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "overlap is run with gradients that go whole, and without zero 3, which "
-                       "leaves it nothing to do");
+                       "overlap is run without zero 3, which leaves it nothing to do");
     return FR_OK;
 }
 
@@ -95,17 +94,13 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
     const struct fr_plan_key *lacks = find_lacking(plan);
     FR_TRY(check_recomputed(run, err));
     FR_TRY(check_gradients(plan, err));
-    if (plan->sequence_parallel && !plan->method->megatron)
+    if (plan->sequence_parallel && !plan->method->megatron && !plan->method->grids)
         return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "sequence_parallel is run with method tensor, not with %s",
+                       "sequence_parallel is run with methods tensor and grid, not with %s",
                        plan->method->name);
     if (plan->stage_layers_best)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "stage_layers must be numbers here; forerun predict says the best");
-    if (plan->schedule->folds &&
-        (plan->compression.scope != FR_SCOPE_NONE || plan->compression.forward_rank > 0))
-        return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "schedule %s is run with messages that go whole", plan->schedule->name);
     if (lacks)
         return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" must have its default in real runs",
                        lacks->name);
@@ -117,14 +112,67 @@ static fr_status check_context(const struct fr_real_case *run, struct fr_error *
     const struct fr_plan *plan = run->plan;
     const struct fr_transformer *t = &run->workload->transformer;
     if (plan->cp == 1) return FR_OK;
-    if (plan->attention != FR_ATTENTION_PLAIN)
+    if (plan->attention != FR_ATTENTION_PLAIN && !plan->context_heads)
         return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "attention that keeps no scores is run with cp 1; with cp above it "
-                       "\"attention\": \"plain\" is");
+                       "a ring of keys is run with \"attention\": \"plain\"; attention that "
+                       "keeps no scores is with \"context\": \"all-to-all\"");
     FR_TRY(fr_real_divides("the sequence", t->sequence, "cp", plan->cp, err));
     if (!plan->context_heads) return FR_OK;
     return fr_real_divides("the number of heads", t->heads, "tp x cp", plan->tp * plan->cp,
                            err);
+}
+
+/* A group of a transformer's products on P_r ranks: whole samples of the attention and of the positions, whole tokens
+ * of the MLP. */
+static fr_status check_grid(const struct fr_real_case *run, int group, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    int64_t p = fr_plan_grid(plan, group), next = fr_plan_grid(plan, (group + 1) % FR_GRIDS);
+    bool tokens = group == FR_GRID_MLP;
+    int64_t share = tokens ? fr_mesh_columns(run) : fr_mesh_micro_batch(run);
+    FR_TRY(fr_real_divides("the ranks of a stage", plan->tp * fr_plan_replicas(plan),
+                           "a P_r of layer_tp", p, err));
+    FR_TRY(fr_real_divides(tokens ? "what P_r ranks of layer_tp have, in tokens"
+                                  : "what P_r ranks of layer_tp have, in samples",
+                           share * p, "tp", plan->tp, err));
+    if (p % next != 0 && next % p != 0)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "of layer_tp one of %" PRId64 " and %" PRId64 " must divide the other",
+                       p, next);
+    if (plan->cp > 1 && !tokens && fr_plan_own_grid(plan, group))
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "with cp above 1 only the MLP has a P_r of its own in layer_tp; expected "
+            "%" PRId64 " for attention and for embedding and logits",
+            plan->tp);
+    return FR_OK;
+}
+
+static fr_status check_grids(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    if (plan->layer_tp_best)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "layer_tp must be numbers here; forerun predict says the best");
+    if (!plan->layer_tp) return FR_OK;
+    if (!run->workload->transformer.layers)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "\"layer_tp\" of layers is run by program grid");
+    if (plan->n_layer_tp != FR_GRIDS || !plan->method->grids)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "layer_tp of a transformer lists P_r of its attention, its MLP, and "
+                       "embedding and logits, for method grid");
+    if (fr_mesh_fused(run) && fr_plan_own_grid(plan, FR_GRID_ENDS))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "an embedding with a P_r of its own in layer_tp is not fused");
+    for (int g = 0; g < FR_GRIDS; g++) FR_TRY(check_grid(run, g, err));
+    return FR_OK;
+}
+
+/* Groups of neighbours that divide what zero divides make up all copies of each kind. */
+static fr_status check_zero_copies(const struct fr_plan *plan, struct fr_error *err) {
+    for (int h = 0; h < FR_HOLDERS; h++)
+        FR_TRY(fr_real_divides("the copies of parameters", fr_real_copies(plan, h),
+                               "those that divide them", fr_real_dividing(plan, h), err));
+    return FR_OK;
 }
 
 /* Neighbours that divide what zero divides make up all copies; one alone would scatter nothing. */
@@ -136,7 +184,8 @@ static fr_status check_zero_ranks(const struct fr_real_case *run, struct fr_erro
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "zero_ranks is %" PRId64 "; expected 0 or %d to dp x cp, %" PRId64, z,
                        plan->zero > 1 ? 2 : 1, replicas);
-    return fr_real_divides("the replicas, dp x cp", replicas, "zero_ranks", z, err);
+    FR_TRY(fr_real_divides("the replicas, dp x cp", replicas, "zero_ranks", z, err));
+    return check_zero_copies(plan, err);
 }
 
 static fr_status check_batch(const struct fr_real_case *run, struct fr_error *err) {
@@ -177,13 +226,15 @@ static fr_status check_stages(const struct fr_real_case *run, int64_t layers,
                        "stage_layers are %" PRId64 " layers of %d stages, not %" PRId64
                        " of %" PRId64,
                        listed, plan->n_stage_layers, layers, plan->pp);
-    if (parts > layers)
+    bool words = run->workload->transformer.layers > 0, folds = plan->schedule->folds;
+    bool stand = words && plan->chunks > 1 && !folds; /* both ends, as layers */
+    if (parts > layers + (stand ? 2 : 0))
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "%" PRId64 " stages of %" PRId64 " chunks for %" PRId64 " layers",
                        plan->pp, plan->chunks, layers);
     if (plan->chunks > 1 && plan->stage_layers)
         return fr_fail(err, FR_ERR_INPUT, NULL, "stages of chunks have equal layers here");
-    if (plan->chunks > 1)
+    if (plan->chunks > 1 && (!words || folds))
         FR_TRY(fr_real_divides("the number of layers", layers, "pp x chunks", parts, err));
     if (m * plan->chunks > PASSES_MAX)
         return fr_fail(err, FR_ERR_INPUT, NULL, "more than %d passes of a stage", PASSES_MAX);
@@ -240,6 +291,7 @@ fr_status fr_mesh_check(const struct fr_real_case *run, struct fr_error *err) {
     FR_TRY(check_keys(run, err));
     FR_TRY(check_context(run, err));
     FR_TRY(check_zero_ranks(run, err));
+    FR_TRY(check_grids(run, err));
     fr_status status = fr_chain_make(run, &chain, err);
     if (status == FR_OK) status = check_units(&chain, err);
     if (status == FR_OK) status = check_batch(run, err);

@@ -8,12 +8,12 @@
 
 static fr_flow flow_of(const struct fr_unit *u, bool branch) {
     const struct fr_method *method = u->run->plan->method;
-    return method->uses_ghost           ? FR_FLOW_VALUES
-           : branch                     ? FR_FLOW_SAMPLES
-           : method->branches           ? FR_FLOW_ALONE
-           : u->block.rows              ? FR_FLOW_ROWS
-           : fr_block_parted(&u->block) ? FR_FLOW_TOKENS
-                                        : FR_FLOW_WHOLE;
+    return method->uses_ghost ? FR_FLOW_VALUES
+           : branch           ? FR_FLOW_SAMPLES
+           : method->branches ? FR_FLOW_ALONE
+           : u->block.rows    ? u->block.parted ? FR_FLOW_ROW_TOKENS : FR_FLOW_ROWS
+           : u->block.parted  ? FR_FLOW_TOKENS
+                              : FR_FLOW_WHOLE;
 }
 
 static void set_ghost_neurons(const struct fr_unit *u, struct fr_sublayer *s) {
@@ -36,27 +36,31 @@ struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind) {
     bool mlp = kind == FR_SUBLAYER_MLP, grouped = plan->method->branches,
          branch = grouped && (mlp ? plan->branches == FR_BRANCHES_LAYER
                                   : plan->branches != FR_BRANCHES_HEADS);
-    int own = mlp ? b->ffn : b->heads * b->head_dim;
+    const struct fr_unit_grid *grid = mlp ? &u->mlp : &u->grid;
+    int own = mlp ? b->ffn : b->heads * b->head_dim, columns = grid->columns.n;
     struct fr_sublayer s = {.kind = kind,
                             .flow = flow_of(u, branch),
                             .ghost_neurons = has_ghost_neurons(plan, mlp),
                             .slices = !mlp && grouped && !branch,
-                            .rank = u->tp_rank,
-                            .ranks = u->tp,
+                            .rank = grid->rank,
+                            .ranks = grid->p,
+                            .group = grid->group,
                             .h = b->hidden,
                             .o = b->hidden,
-                            .n = u->columns,
-                            .t = branch ? u->group_columns : u->columns,
+                            .n = columns,
+                            .t = branch ? u->group_columns : columns,
+                            .before = u->grid.columns.n,
                             .thirds = mlp ? 1 : 3,
-                            .all = own * u->tp,
+                            .all = own * grid->p,
                             .z = *b};
     bool divided = branch || !grouped; /* a rank has all of what is no branch */
     s.wide = divided ? own : s.all;
-    s.from = divided ? u->tp_rank * own : 0;
-    if (s.flow == FR_FLOW_TOKENS) s.n = fr_block_own_tokens(b);
-    if (s.flow == FR_FLOW_VALUES || s.flow == FR_FLOW_ROWS) s.o /= u->tp;
-    s.rows = s.flow == FR_FLOW_ROWS ? s.o : s.h;
-    s.in = s.flow == FR_FLOW_ROWS ? s.all : s.wide;
+    s.from = divided ? s.rank * own : 0;
+    bool rows = fr_sublayer_by_rows(&s);
+    if (fr_sublayer_parted(&s)) s.n = s.before = columns / s.ranks;
+    if (s.flow == FR_FLOW_VALUES || rows) s.o /= s.ranks;
+    s.rows = rows ? s.o : s.h;
+    s.in = rows ? s.all : s.wide;
     if (grouped) s.z.samples = u->group_columns / fr_block_sequence(b);
     s.z.causal = b->causal && kind != FR_SUBLAYER_CROSSING;
     set_ghost_neurons(u, &s);
@@ -76,15 +80,15 @@ int fr_sublayers_of(const struct fr_unit *u, int kind[FR_SUBLAYERS]) {
 enum { GAIN, BIAS, FIRST, FIRST_BIAS, SECOND, SECOND_BIAS, PARTS };
 
 /* One matrix, vector or block of ghost neurons' matrices: of which sublayer, how many values,
- * and whether a branch's. */
+ * and of which part of the parameters. */
 struct part {
     int kind, which, rows, columns;
     int64_t n;
     const struct fr_ghost_neurons *ghost_neurons;
-    bool branch;
+    bool second; /* a branch's, or an MLP's on a grid of its own */
 };
 
-static struct part part_of(const struct fr_sublayer *s, int which) {
+static struct part part_of(const struct fr_unit *u, const struct fr_sublayer *s, int which) {
     struct part p = {.kind = s->kind, .which = which, .rows = s->h, .columns = 1};
     bool branch = s->flow == FR_FLOW_SAMPLES;
     if (which <= BIAS && s->ghost_neurons) p.rows = s->o;
@@ -96,7 +100,8 @@ static struct part part_of(const struct fr_sublayer *s, int which) {
     if (which == SECOND_BIAS) p.rows = s->o;
     p.n = p.ghost_neurons ? fr_ghost_neurons_parameters(p.ghost_neurons)
                           : (int64_t)p.rows * p.columns;
-    p.branch = branch && which >= FIRST && which <= SECOND;
+    p.second = (branch && which >= FIRST && which <= SECOND) ||
+               (u->run->plan->layer_tp && s->kind == FR_SUBLAYER_MLP);
     return p;
 }
 
@@ -129,7 +134,7 @@ static int parts_of(const struct fr_unit *u, struct fr_sublayer s[FR_SUBLAYERS],
     for (int kind = 0; kind < n / PARTS; kind++) s[kind] = fr_sublayer_of(u, kind);
     for (int i = 0; i < n; i++) {
         int at = order && i < 2 * PARTS ? order[i] : i;
-        all[i] = part_of(&s[at / PARTS], at % PARTS);
+        all[i] = part_of(u, &s[at / PARTS], at % PARTS);
     }
     return n;
 }
@@ -139,7 +144,7 @@ void fr_layer_sizes(const struct fr_unit *u, int64_t n[2]) {
     struct part all[FR_SUBLAYERS * PARTS];
     int parts = parts_of(u, s, all);
     n[0] = n[1] = 0;
-    for (int i = 0; i < parts; i++) n[all[i].branch] += all[i].n;
+    for (int i = 0; i < parts; i++) n[all[i].second] += all[i].n;
 }
 
 void fr_layer_weights(const struct fr_real *real, const struct fr_unit *u, bool gradients,
@@ -152,12 +157,12 @@ void fr_layer_weights(const struct fr_real *real, const struct fr_unit *u, bool 
         struct fr_sublayer_weights *to = &w[all[i].kind];
         void **const where[PARTS] = {&to->gain,       &to->bias,   &to->first,
                                      &to->first_bias, &to->second, &to->second_bias};
-        *where[all[i].which] = at[all[i].branch];
-        at[all[i].branch] = fr_at(real->k, at[all[i].branch], (size_t)all[i].n);
+        *where[all[i].which] = at[all[i].second];
+        at[all[i].second] = fr_at(real->k, at[all[i].second], (size_t)all[i].n);
     }
 }
 
-/* Common ones, then the branches'. */
+/* Those of the first part, then of the second. */
 int fr_layer_matrices(const struct fr_real *real, const struct fr_unit *u,
                       struct fr_unit_matrix *out, int capacity) {
     struct fr_sublayer s[FR_SUBLAYERS];
@@ -166,7 +171,7 @@ int fr_layer_matrices(const struct fr_real *real, const struct fr_unit *u,
     for (int i = 0; i < 2 * parts; i++) {
         const struct part *p = &all[i % parts];
         struct fr_sublayer_weights g[FR_SUBLAYERS];
-        if (p->branch != i / parts || (p->which != FIRST && p->which != SECOND)) continue;
+        if (p->second != i / parts || (p->which != FIRST && p->which != SECOND)) continue;
         fr_layer_weights(real, u, true, g);
         void *at = p->which == FIRST ? g[p->kind].first : g[p->kind].second;
         if (p->ghost_neurons)
@@ -184,7 +189,7 @@ static void fill_sublayer(const struct fr_real *real, const struct fr_sublayer *
     bool mlp = s->kind == FR_SUBLAYER_MLP;
     const struct fr_kernels *k = real->k;
     uint64_t seed = real->run->seed, first = stream + 2 * mlp;
-    bool rows = s->flow == FR_FLOW_ROWS;
+    bool rows = fr_sublayer_by_rows(s);
     for (int i = 0; i < (s->ghost_neurons ? s->o : s->h); i++) k->set(w->gain, (size_t)i, 1);
     if (s->ghost_neurons) {
         uint64_t up = mlp ? STREAM_UP : STREAM_QUERIES,
@@ -217,9 +222,10 @@ void fr_layer_fill(const struct fr_real *real, struct fr_unit *u) {
 
 static bool attends(const struct fr_sublayer *s) { return s->kind != FR_SUBLAYER_MLP; }
 /* Values of the input. */
-static int64_t input_of(const struct fr_sublayer *s) {
-    return (int64_t)(s->flow == FR_FLOW_VALUES ? s->o : s->h) * s->n;
+static int64_t values_of(const struct fr_sublayer *s) {
+    return s->flow == FR_FLOW_VALUES ? s->o : s->h;
 }
+static int64_t input_of(const struct fr_sublayer *s) { return values_of(s) * s->n; }
 static int64_t heads_of(const struct fr_sublayer *s) {
     return attends(s) ? (int64_t)s->z.heads * s->z.head_dim * fr_block_tokens(&s->z) : 0;
 }
@@ -227,7 +233,7 @@ static int64_t ghost_neurons_of(const struct fr_sublayer *s) {
     return s->ghost_neurons ? fr_ghost_neurons_values(&s->up) : 0;
 }
 static bool gathers(const struct fr_sublayer *s) {
-    return s->flow == FR_FLOW_TOKENS || s->flow == FR_FLOW_SAMPLES ||
+    return fr_sublayer_parted(s) || s->flow == FR_FLOW_SAMPLES ||
            (s->flow == FR_FLOW_VALUES && !s->ghost_neurons);
 }
 
@@ -257,8 +263,8 @@ int64_t fr_sublayer_deferred(const struct fr_kernels *k, const struct fr_sublaye
     const struct fr_block_part all[] = {
         {&out->first, (int64_t)(attends(s) ? s->thirds * s->wide : s->in) * s->t},
         {&out->left, gathers(s) ? whole : 0},
-        {&out->a, s->flow == FR_FLOW_TOKENS ? whole : 0},
-        {&out->dx, s->kind == FR_SUBLAYER_HEADS ? 0 : input_of(s)},
+        {&out->a, fr_sublayer_parted(s) ? whole : 0},
+        {&out->dx, s->kind == FR_SUBLAYER_HEADS ? 0 : values_of(s) * s->before},
         {&out->ghost_neurons[0], ghost_neurons_of(s)},
         {&out->ghost_neurons[1], ghost_neurons_of(s)}};
     return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
@@ -275,9 +281,9 @@ int64_t fr_sublayer_scratch(const struct fr_kernels *k, const struct fr_sublayer
         {&out->mid, attends(s) ? (int64_t)s->in * s->t : 0},
         {&out->heads, s->slices ? heads_of(s) : 0},
         {&out->first, s->slices ? 3 * heads_of(s) : 0},
-        {&out->packed, s->flow == FR_FLOW_TOKENS ? whole
-                       : split                   ? (s->h > s->all ? s->h : s->all) * group
-                                                 : 0},
+        {&out->packed, fr_sublayer_parted(s) ? whole
+                       : split               ? (s->h > s->all ? s->h : s->all) * group
+                                             : 0},
         {&out->bias, s->wide},
         {&out->sums, s->ghost_neurons ? 2 * s->t : 0},
         {&out->local, ghost_neurons_of(s)},

@@ -17,6 +17,9 @@
  *                backward all-reduces of their gradients (Gholami et al. 2017, Eq. 4)
  *      tokens    T/p tokens (sequence parallel, Korthikanti et al. 2022): gathered before W1 and backward once more, partial
  *                sums reduced and scattered; each rank has a part of the norms' gradients
+ *      row tokens  tokens of rows: gathered before W1 and backward once more; what is between is gathered, and of what comes
+ *                out each rank's rows go to those whose tokens they are, by an all-to-all; backward the same of gradients, and an
+ *                all-reduce of those between
  *      values    h/p values (phantom; models/work/phantom_stage.h).  Where a sublayer's products are ghost neurons'
  *                (real/apps/mesh/ghost_neurons.h; of heads, MLP or both) its norm adds up two sums a token.  Else x is
  *                gathered before its norm, partial sums are reduced and scattered
@@ -30,8 +33,12 @@
  *  The products are those that models/work/transformer_stage.c prices.  The backward pass is in two parts, since a
  *  schedule may put the second off: gradients of inputs, norms and the MLP's first bias, and those of weights.
  *
- *  A rank's parameters: norms first, then each sublayer's, the crossing's last; of values sublayer by sublayer; of
- *  sub-grids first what all ranks of a stage have alike, then branches. */
+ *  With `layer_tp` attention and MLP are divided over grids of their own (struct fr_unit), and tokens move between them
+ *  (real/apps/redistribute.h), as they do behind the MLP to the next layer.
+ *
+ *  A rank's parameters: norms first, then each sublayer's, the crossing's last.  With phantom values they lie sublayer by
+ *  sublayer.  With sub-grids what all ranks of a stage have alike is first, then branches.  With `layer_tp` the attention's
+ *  are first, then the MLP's. */
 #ifndef FR_REAL_APPS_MESH_LAYER_H
 #define FR_REAL_APPS_MESH_LAYER_H
 
@@ -44,6 +51,7 @@ typedef enum {
     FR_FLOW_WHOLE,
     FR_FLOW_ROWS,
     FR_FLOW_TOKENS,
+    FR_FLOW_ROW_TOKENS,
     FR_FLOW_VALUES,
     FR_FLOW_SAMPLES,
     FR_FLOW_ALONE
@@ -54,15 +62,24 @@ struct fr_sublayer {
     fr_flow flow;
     bool ghost_neurons, slices; /**< products are ghost neurons'; heads are sliced apart */
     int rank, ranks;
+    MPI_Comm group; /**< the ranks that divide it */
     int h,
         o; /**< values of a token; those of what comes out of W2 that the rank adds its bias to */
     int n, t;                /**< own tokens; those of products */
+    int before;              /**< own tokens of the sublayer before it */
     int thirds;              /**< 3: queries, keys, values; 1 */
     int wide, from, all;     /**< rows of each in W1 on this rank, from which, of all */
     int rows, in;            /**< W2's */
     struct fr_block_sizes z; /**< of attention */
     struct fr_ghost_neurons up, down; /**< W1 and W2 */
 };
+/** Is W2 divided by rows?  Are tokens in parts between products? */
+static inline bool fr_sublayer_by_rows(const struct fr_sublayer *s) {
+    return s->flow == FR_FLOW_ROWS || s->flow == FR_FLOW_ROW_TOKENS;
+}
+static inline bool fr_sublayer_parted(const struct fr_sublayer *s) {
+    return s->flow == FR_FLOW_TOKENS || s->flow == FR_FLOW_ROW_TOKENS;
+}
 struct fr_sublayer fr_sublayer_of(const struct fr_unit *u, int kind);
 /** Kinds of the unit's sublayers, in the order they run.  @return how many */
 int fr_sublayers_of(const struct fr_unit *u, int kind[FR_SUBLAYERS]);
@@ -70,7 +87,8 @@ int fr_sublayers_of(const struct fr_unit *u, int kind[FR_SUBLAYERS]);
 struct fr_sublayer_weights {
     void *gain, *bias, *first, *first_bias, *second, *second_bias;
 };
-/** Values of the unit's parameters: [0] held by all ranks of a stage, or all; [1] of branches. */
+/** Values of the unit's parameters: [0] of their first part; [1] of the second, of branches or of an MLP on a grid of its
+ *  own. */
 void fr_layer_sizes(const struct fr_unit *u, int64_t n[2]);
 /** Weights of all kinds, or with @p gradients those. */
 void fr_layer_weights(const struct fr_real *real, const struct fr_unit *u, bool gradients,

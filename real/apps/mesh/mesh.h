@@ -89,7 +89,7 @@ struct fr_mesh_coded {
 /** Gradients that are all-reduced at once, those of several units where they lie side by side, over those who
  *  hold them alike. */
 struct fr_mesh_batch {
-    int holder; /**< FR_HELD_BY_REPLICAS or FR_HELD_BY_STAGE */
+    int holder; /**< who has it (division.h) */
     int piece;  /**< of the division (zero.c) */
     void *at;
     int64_t n;
@@ -134,7 +134,8 @@ struct fr_mesh_state {
     void *part, *parts; /**< a rank's columns on their way in; those of all tp ranks */
     struct fr_mesh_sum sums[2]; /**< of buckets, in turn */
     int n_sums;
-    bool bucketed; /**< gradients go in buckets */
+    bool beside;   /**< gradients go beside the last pass */
+    bool bucketed; /**< they do in buckets that are all-reduced */
     struct fr_mesh_batch *batch;
     int n_batches;
     struct fr_mesh_coded *coded;
@@ -155,8 +156,10 @@ struct fr_mesh_state {
     MPI_Comm ends;
     int64_t
         n_common; /**< of sub-grids what all ranks of a stage hold alike, the first in the blocks */
-    void *inputs, *targets; /**< [n_micro], of the first and the last chunk; the task's */
-    void *shares;           /**< the task's buffer for a loss over tp ranks */
+    int64_t region[FR_HOLDERS]; /**< where the blocks have what is held so */
+    void *inputs, *targets;     /**< [n_micro], of the first and the last chunk; the task's */
+    void *shares;               /**< the task's buffer for a loss over tp ranks */
+    const struct fr_unit_grid *ends_on; /**< the task's: which words a rank at an end has */
     double loss;
 };
 
@@ -175,9 +178,20 @@ static inline bool fr_mesh_fused(const struct fr_real_case *run) {
     return run->plan->compression.fused_embedding;
 }
 
+/** Who holds a table of words. */
+static inline int fr_mesh_table_holder(const struct fr_real *real) {
+    int ends = FR_HELD_BY_GRIDS + FR_GRID_ENDS;
+    return real->stage != MPI_COMM_NULL           ? FR_HELD_BY_STAGE
+           : fr_real_holds(real->run->plan, ends) ? ends
+                                                  : FR_HELD_BY_REPLICAS;
+}
+
 /** Is the table of this rank's end of a tied embedding reduced by itself, fused, or divided by itself? */
 static inline bool fr_mesh_apart(const struct fr_real *real, const struct fr_mesh_state *mesh) {
-    return mesh->tied && (fr_mesh_fused(real->run) || fr_mesh_by_unit(real->run->plan));
+    const struct fr_plan *plan = real->run->plan;
+    bool divided =
+        fr_mesh_by_unit(plan) && fr_real_dividing(plan, fr_mesh_table_holder(real)) > 1;
+    return mesh->tied && (fr_mesh_fused(real->run) || divided);
 }
 
 /* ---- check.c, open.c ------------------------------------------------------------------------- */
@@ -219,7 +233,7 @@ fr_status fr_mesh_outgoing(struct fr_real *real, struct fr_mesh_state *mesh, int
 fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
                                 struct fr_mesh_chunk *c, int m, int at, const void *dx);
 
-/* ---- part.c: of features x columns ------------------------------------------------------------- */
+/* ---- part.c: of features x columns, on the grid that has them --------------------------------- */
 
 /** The matrix that a rank sends. */
 struct fr_mesh_part {
@@ -227,14 +241,15 @@ struct fr_mesh_part {
     size_t first; /**< where it begins, unless it is columns */
 };
 struct fr_mesh_part fr_mesh_part_of(const struct fr_real *real,
-                                    const struct fr_mesh_state *mesh, int features);
+                                    const struct fr_mesh_state *mesh,
+                                    const struct fr_unit_grid *on, int features);
 /** This rank's columns of @p whole, one row after the other. */
-void fr_mesh_take_columns(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
+void fr_mesh_take_columns(struct fr_real *real, const struct fr_unit_grid *on, int features,
                           const void *whole, void *part);
-/** Parts of all ranks of the stage to @p whole; the own one is in its place there, or columns, in
+/** Parts of all ranks of the grid to @p whole; the own one is in its place there, or columns, in
  *  mesh->part. */
-fr_status fr_mesh_gather(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
-                         void *whole);
+fr_status fr_mesh_gather(struct fr_real *real, const struct fr_mesh_state *mesh,
+                         const struct fr_unit_grid *on, int features, void *whole);
 
 /* ---- partial.c ------------------------------------------------------------------------------- */
 

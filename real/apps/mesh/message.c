@@ -10,10 +10,12 @@
 
 /* ---- the share of features x columns that a rank sends: all, rows, or columns, copied together ---- */
 
+/* Whatever grid has them, all ranks of a stage send equal parts: the same tokens as on any other grid. */
 struct fr_mesh_part fr_mesh_part_of(const struct fr_real *real,
-                                    const struct fr_mesh_state *mesh, int features) {
-    int tp = (int)real->run->plan->tp;
-    struct fr_mesh_part part = {.m = features, .n = mesh->columns};
+                                    const struct fr_mesh_state *mesh,
+                                    const struct fr_unit_grid *on, int features) {
+    int tp = on->p;
+    struct fr_mesh_part part = {.m = features, .n = on->columns.n};
     if (mesh->cut == FR_MESH_COLUMNS || mesh->cut == FR_MESH_TOKENS) part.n /= tp;
     if (mesh->cut != FR_MESH_ROWS) return part;
     part.m /= tp;
@@ -22,31 +24,31 @@ struct fr_mesh_part fr_mesh_part_of(const struct fr_real *real,
 }
 
 /* Columns of rank @p r between @p whole, where they are some, and @p part, where they are all. */
-static void move_columns(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
+static void move_columns(struct fr_real *real, const struct fr_unit_grid *on, int features,
                          int r, bool out, const void *from, void *to) {
     const struct fr_kernels *k = real->k;
-    int b = mesh->columns, n = b / (int)real->run->plan->tp;
+    int b = on->columns.n, n = b / on->p;
     if (out)
         FR_COMPUTE(real, k->copy(features, n, fr_at(k, from, (size_t)(r * n)), b, to, n));
     else
         FR_COMPUTE(real, k->copy(features, n, from, n, fr_at(k, to, (size_t)(r * n)), b));
 }
 
-void fr_mesh_take_columns(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
+void fr_mesh_take_columns(struct fr_real *real, const struct fr_unit_grid *on, int features,
                           const void *whole, void *part) {
-    move_columns(real, mesh, features, real->tp_rank, true, whole, part);
+    move_columns(real, on, features, on->rank, true, whole, part);
 }
 
-fr_status fr_mesh_gather(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
-                         void *whole) {
-    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
+fr_status fr_mesh_gather(struct fr_real *real, const struct fr_mesh_state *mesh,
+                         const struct fr_unit_grid *on, int features, void *whole) {
+    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, on, features);
     int64_t values = (int64_t)part.m * part.n;
     if (mesh->cut == FR_MESH_ALL || mesh->cut == FR_MESH_TOKENS) return FR_OK;
     if (mesh->cut == FR_MESH_ROWS)
-        return fr_real_all_gather(real, real->tp, MPI_IN_PLACE, values, whole);
-    FR_TRY(fr_real_all_gather(real, real->tp, mesh->part, values, mesh->parts));
-    for (int r = 0; r < real->run->plan->tp; r++)
-        move_columns(real, mesh, features, r, false,
+        return fr_real_all_gather(real, on->group, MPI_IN_PLACE, values, whole);
+    FR_TRY(fr_real_all_gather(real, on->group, mesh->part, values, mesh->parts));
+    for (int r = 0; r < on->p; r++)
+        move_columns(real, on, features, r, false,
                      fr_at(real->k, mesh->parts, (size_t)r * (size_t)values), whole);
     return FR_OK;
 }
@@ -112,10 +114,17 @@ static fr_status receive(struct fr_real *real, struct fr_mesh_state *mesh, void 
     return end_blocking(real, mesh);
 }
 
+/* The grids where a chunk reads and leaves activations. */
+static const struct fr_unit_grid *bottom_of(const struct fr_mesh_chunk *c) {
+    return &c->unit[0].from;
+}
+static const struct fr_unit_grid *top_of(const struct fr_mesh_chunk *c) {
+    return &c->unit[c->n_units - 1].to;
+}
+
 /* All of features x columns as they are, where the fold of a schedule leaves them on the rank. */
-static size_t whole_B(const struct fr_real *real, const struct fr_mesh_state *mesh,
-                      int features) {
-    return (size_t)features * (size_t)mesh->columns * real->k->size_B;
+static size_t whole_B(const struct fr_real *real, const struct fr_unit_grid *on, int features) {
+    return (size_t)features * (size_t)on->columns.n * real->k->size_B;
 }
 
 static size_t bytes_of(const struct fr_real *real, struct fr_mesh_part part) {
@@ -148,30 +157,32 @@ static bool coded_up(const struct fr_real *real, const struct fr_real_codec *siz
 fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,
                           struct fr_mesh_chunk *c, int m, void *x) {
     int features = c->unit[0].in;
-    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
+    const struct fr_unit_grid *on = bottom_of(c);
+    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, on, features);
     int from = stage_of(real, mesh, c->number - 1), tag = tag_of(mesh, c->number - 1, m, false);
     if (from == mesh->stage)
-        return receive(real, mesh, x, whole_B(real, mesh, features), from, tag);
+        return receive(real, mesh, x, whole_B(real, on, features), from, tag);
     void *local = arriving(real, mesh, part, x);
     FR_TRY(coded_up(real, &c->up_from)
                ? receive_coded(real, mesh, &c->up_from, local, from, tag)
                : receive(real, mesh, local, bytes_of(real, part), from, tag));
-    return fr_mesh_gather(real, mesh, features, x);
+    return fr_mesh_gather(real, mesh, on, features, x);
 }
 
 fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
                        struct fr_mesh_chunk *c, int m) {
     struct fr_mesh_micro *micro = &c->micro[m];
     int features = c->unit[c->n_units - 1].out;
-    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
+    const struct fr_unit_grid *on = top_of(c);
+    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, on, features);
     size_t size_B = bytes_of(real, part);
     int to = stage_of(real, mesh, c->number + 1), tag = tag_of(mesh, c->number, m, false);
     const void *values = fr_at(real->k, micro->top, part.first);
     if (to == mesh->stage)
-        return send_bytes(real, mesh, micro->top, whole_B(real, mesh, features), to, tag,
+        return send_bytes(real, mesh, micro->top, whole_B(real, on, features), to, tag,
                           &micro->sent);
     if (mesh->cut == FR_MESH_COLUMNS) {
-        fr_mesh_take_columns(real, mesh, features, micro->top, micro->part);
+        fr_mesh_take_columns(real, on, features, micro->top, micro->part);
         values = micro->part;
     }
     if (coded_up(real, &c->up)) {
@@ -198,15 +209,16 @@ static bool compressed(const struct fr_real *real, const struct fr_mesh_state *m
 fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
                                    struct fr_mesh_chunk *c, int m, void *dy) {
     int features = c->unit[c->n_units - 1].out;
-    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
+    const struct fr_unit_grid *on = top_of(c);
+    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, on, features);
     int from = stage_of(real, mesh, c->number + 1), tag = tag_of(mesh, c->number, m, true);
     if (from == mesh->stage)
-        return receive(real, mesh, dy, whole_B(real, mesh, features), from, tag);
+        return receive(real, mesh, dy, whole_B(real, on, features), from, tag);
     void *local = arriving(real, mesh, part, dy);
     FR_TRY(compressed(real, mesh, c->number, mesh->reads, m, &c->from)
                ? receive_coded(real, mesh, &c->from, local, from, tag)
                : receive(real, mesh, local, bytes_of(real, part), from, tag));
-    return fr_mesh_gather(real, mesh, features, dy);
+    return fr_mesh_gather(real, mesh, on, features, dy);
 }
 
 static fr_status grow(struct fr_real *real, struct fr_mesh_outbox *out) {
@@ -237,18 +249,18 @@ fr_status fr_mesh_outgoing(struct fr_real *real, struct fr_mesh_state *mesh, int
 
 fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
                                 struct fr_mesh_chunk *c, int m, int at, const void *dx) {
-    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, c->unit[0].in);
+    const struct fr_unit_grid *on = bottom_of(c);
+    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, on, c->unit[0].in);
     size_t size_B = bytes_of(real, part);
     int below = c->number - 1, to = stage_of(real, mesh, below);
     void *buffer = mesh->out.buffer[at], *values = fr_at(real->k, buffer, part.first);
     if (to == mesh->stage) {
-        size_B = whole_B(real, mesh, c->unit[0].in);
+        size_B = whole_B(real, on, c->unit[0].in);
         if (dx != buffer) FR_COMPUTE(real, memcpy(buffer, dx, size_B));
         return send_bytes(real, mesh, buffer, size_B, to, tag_of(mesh, below, m, true),
                           &mesh->out.request[at]);
     }
-    if (mesh->cut == FR_MESH_COLUMNS)
-        fr_mesh_take_columns(real, mesh, c->unit[0].in, dx, values);
+    if (mesh->cut == FR_MESH_COLUMNS) fr_mesh_take_columns(real, on, c->unit[0].in, dx, values);
     if (compressed(real, mesh, below, mesh->before_reads, m, &c->codec)) {
         const void *packet = fr_real_codec_encode(real, &c->codec, values);
         size_B = fr_real_codec_size_B(real->k, &c->codec);

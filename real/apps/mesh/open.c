@@ -10,17 +10,22 @@ enum { STREAM_CODEC = 6, STREAM_FORWARD = 5 /* beyond that of the chunk */ };
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Parameters of this rank's units, or those that are common. */
-static int64_t count(const struct fr_real *real, const struct fr_chain *chain, bool common) {
+/* Parameters of this rank's units that each kind of holder has.  @return those of all */
+static int64_t count(const struct fr_real *real, const struct fr_chain *chain,
+                     int64_t held[FR_HOLDERS]) {
     const struct fr_plan *plan = real->run->plan;
     int64_t sum = 0;
+    for (int h = 0; h < FR_HOLDERS; h++) held[h] = 0;
     for (int64_t c = 0; c < plan->chunks; c++) {
         int64_t number = fr_schedule_virtual(plan->schedule, (int32_t)plan->pp, real->pp_rank,
                                              (int32_t)c),
                 end = fr_chain_units_before(chain, number + 1);
         for (int64_t i = fr_chain_units_before(chain, number); i < end; i++) {
             const struct fr_unit u = fr_chain_unit(chain, i, real->tp_rank, 1);
-            sum += common && u.kind->common ? u.kind->common(&u) : u.n;
+            int64_t first = u.kind->common ? u.kind->common(&u) : u.n;
+            held[u.holder[0]] += first;
+            held[u.holder[1]] += u.n - first;
+            sum += u.n;
         }
     }
     return sum;
@@ -28,8 +33,9 @@ static int64_t count(const struct fr_real *real, const struct fr_chain *chain, b
 
 int64_t fr_mesh_parameters(const struct fr_real *real) {
     struct fr_chain chain;
+    int64_t held[FR_HOLDERS];
     if (fr_chain_make(real->run, &chain, NULL) != FR_OK) return 0;
-    int64_t sum = count(real, &chain, false);
+    int64_t sum = count(real, &chain, held);
     fr_chain_free(&chain);
     return sum;
 }
@@ -43,10 +49,10 @@ static bool open_micro(const struct fr_real *real, const struct fr_mesh_state *m
     bool whole = true;
     micro->sent = MPI_REQUEST_NULL;
     micro->saved = fr_calloc((size_t)c->n_units, sizeof *micro->saved);
-    micro->top = fr_real_alloc(k, (int64_t)last->out * mesh->columns);
+    micro->top = fr_real_alloc(k, fr_unit_leaves(last));
     if (!c->last &&
         (mesh->cut == FR_MESH_COLUMNS || real->run->plan->compression.forward_rank > 0)) {
-        struct fr_mesh_part part = fr_mesh_part_of(real, mesh, last->out);
+        struct fr_mesh_part part = fr_mesh_part_of(real, mesh, &last->to, last->out);
         micro->part = fr_real_alloc(k, (int64_t)part.m * part.n);
         whole = micro->part;
     }
@@ -56,7 +62,7 @@ static bool open_micro(const struct fr_real *real, const struct fr_mesh_state *m
         int64_t n[3];
         u->kind->keeps(u, n);
         if (i > 0 || !c->first) { /* the network's inputs stay where they are */
-            saved->x = fr_real_alloc(k, (int64_t)u->in * mesh->columns);
+            saved->x = fr_real_alloc(k, fr_unit_enters(u));
             whole = whole && saved->x;
         }
         for (int j = 0; j < 3; j++) {
@@ -78,21 +84,41 @@ static void close_micro(const struct fr_mesh_chunk *c, struct fr_mesh_micro *mic
     free(micro->part);
 }
 
-/* Where a unit's parameters are: from value @p offset[0] of the blocks on, those of a sub-grid from
- * @p offset[1] on. */
-static void place(const struct fr_real *real, struct fr_unit *u, size_t offset[2]) {
+/* Where a unit's parameters are: those of each holder from value @p offset[holder] of the blocks on. */
+static void place(const struct fr_real *real, struct fr_unit *u, size_t offset[FR_HOLDERS]) {
     int64_t common = u->kind->common ? u->kind->common(u) : u->n;
-    u->w = fr_at(real->k, real->parameters, offset[0]);
-    u->g = fr_at(real->k, real->gradients, offset[0]);
-    u->own_w = fr_at(real->k, real->parameters, offset[1]);
-    u->own_g = fr_at(real->k, real->gradients, offset[1]);
-    offset[0] += (size_t)common;
-    offset[1] += (size_t)(u->n - common);
+    u->w = fr_at(real->k, real->parameters, offset[u->holder[0]]);
+    u->g = fr_at(real->k, real->gradients, offset[u->holder[0]]);
+    offset[u->holder[0]] += (size_t)common;
+    u->own_w = fr_at(real->k, real->parameters, offset[u->holder[1]]);
+    u->own_g = fr_at(real->k, real->gradients, offset[u->holder[1]]);
+    offset[u->holder[1]] += (size_t)(u->n - common);
+}
+
+/* The rank's row and column on a grid of R / P_r columns. */
+static void place_grid(const struct fr_real *real, struct fr_unit_grid *grid) {
+    int place = fr_real_place(real);
+    grid->group = real->tp;
+    if (real->rows[grid->of] == MPI_COMM_NULL) return;
+    grid->rank = place % grid->p;
+    grid->columns.first = place / grid->p * grid->columns.n;
+    grid->group = real->rows[grid->of];
+}
+
+static void place_grids(const struct fr_real *real, struct fr_unit *u) {
+    struct fr_unit_grid *const all[] = {&u->grid, &u->mlp, &u->from, &u->to};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) place_grid(real, all[i]);
+    u->group = u->grid.group;
+    u->entering = real->between[FR_GRID_MLP];
+    u->inside = real->between[FR_GRID_ATTENTION];
+    u->leaving =
+        real->between[u->kind == &fr_unit_embedding ? FR_GRID_ENDS : FR_GRID_ATTENTION];
+    if (real->rows[u->grid.of] != MPI_COMM_NULL) u->tp_rank = u->block.rank = u->grid.rank;
 }
 
 /* The units of chunk @p number. */
 static bool open_chunk(struct fr_real *real, struct fr_mesh_state *mesh, int number,
-                       const struct fr_chain *chain, size_t offset[2],
+                       const struct fr_chain *chain, size_t offset[FR_HOLDERS],
                        struct fr_mesh_chunk *c) {
     int64_t from = fr_chain_units_before(chain, number),
             to = fr_chain_units_before(chain, number + 1);
@@ -108,7 +134,7 @@ static bool open_chunk(struct fr_real *real, struct fr_mesh_state *mesh, int num
         struct fr_unit *u = &c->unit[i];
         *u = fr_chain_unit(chain, from + i, real->tp_rank, mesh->columns);
         u->splits = mesh->splits;
-        u->group = real->tp;
+        place_grids(real, u);
         place(real, u, offset);
         u->kind->fill(real, u);
     }
@@ -120,25 +146,23 @@ static bool open_chunk(struct fr_real *real, struct fr_mesh_state *mesh, int num
 /* ---- what all units of a rank share ------------------------------------------------------------ */
 
 static bool open_shared(struct fr_real *real, struct fr_mesh_state *mesh) {
-    int64_t widest = 0, scratch = 0, in = 0;
+    int64_t widest = 0, scratch = 0, in = 0, columns = mesh->columns;
     for (int j = 0; j < mesh->n_chunks; j++)
         for (int i = 0; i < mesh->chunk[j].n_units; i++) {
             const struct fr_unit *u = &mesh->chunk[j].unit[i];
             widest = most(widest, u->in);
             if (u->kind != &fr_unit_logits) widest = most(widest, u->out);
-            if (i == 0) in = most(in, u->in);
+            if (i == 0) in = most(in, fr_unit_enters(u));
+            columns = most(columns, most(u->from.columns.n, u->to.columns.n));
             scratch = most(scratch, u->kind->scratch(u));
         }
-    int64_t parts = mesh->cut == FR_MESH_COLUMNS ? widest * mesh->columns : 0;
+    int64_t parts = mesh->cut == FR_MESH_COLUMNS ? widest * columns : 0;
     const struct fr_real_buffer all[] = {
-        {&mesh->d[0], widest * mesh->columns},
-        {&mesh->d[1], widest * mesh->columns},
-        {&mesh->scratch, scratch},
-        {&mesh->part, parts / real->run->plan->tp},
-        {&mesh->parts, parts},
-        {&mesh->partials, fr_mesh_partials(mesh)},
+        {&mesh->d[0], widest * columns}, {&mesh->d[1], widest * columns},
+        {&mesh->scratch, scratch},       {&mesh->part, parts},
+        {&mesh->parts, parts},           {&mesh->partials, fr_mesh_partials(mesh)},
     };
-    mesh->out.values = in * mesh->columns;
+    mesh->out.values = in;
     if (!fr_real_alloc_all(real->k, all, sizeof all / sizeof *all)) return false;
     for (int j = 0; j < mesh->n_chunks; j++)
         for (int i = 0; i < mesh->chunk[j].n_units; i++)
@@ -189,8 +213,9 @@ static bool open_chunk_codecs(struct fr_real *real, const struct fr_mesh_state *
                               struct fr_mesh_chunk *at) {
     const struct fr_plan_compression *c = &real->run->plan->compression;
     int64_t down = c->backward_rank, up = c->forward_rank;
-    struct fr_mesh_part below = fr_mesh_part_of(real, mesh, at->unit->in),
-                        above = fr_mesh_part_of(real, mesh, at->unit[at->n_units - 1].out);
+    const struct fr_unit *first = at->unit, *last = &at->unit[at->n_units - 1];
+    struct fr_mesh_part below = fr_mesh_part_of(real, mesh, &first->from, first->in),
+                        above = fr_mesh_part_of(real, mesh, &last->to, last->out);
     uint64_t stream = 10 * (uint64_t)at->number;
     bool lazy = c->lazy_error, coded_down = c->scope != FR_SCOPE_NONE && !at->first,
          coded_up = up > 0 && !at->last;
@@ -200,16 +225,33 @@ static bool open_chunk_codecs(struct fr_real *real, const struct fr_mesh_state *
            open_codec(real, above, up, true, stream + STREAM_FORWARD, coded_up, &at->up);
 }
 
+/* Mark the messages that stages below this one's chunks read; a schedule that folds has them on either side. */
+static bool open_before(const struct fr_plan *plan, struct fr_mesh_state *mesh) {
+    size_t n = (size_t)mesh->n_micro;
+    bool whole = true;
+    mesh->before_reads = fr_calloc((size_t)mesh->n_chunks * n, sizeof *mesh->before_reads);
+    for (int j = 0; mesh->before_reads && j < mesh->n_chunks; j++) {
+        int below = mesh->chunk[j].number - 1, row = below / mesh->stages;
+        int stage =
+            below < 0 ? mesh->stage : fr_schedule_stage(plan->schedule, mesh->stages, below);
+        bool *reads = NULL;
+        if (stage == mesh->stage) continue; /* nobody reads it, or it stays */
+        whole = open_epilogue(plan, mesh, stage, &reads) && whole;
+        for (size_t m = 0; reads && m < n; m++)
+            mesh->before_reads[(size_t)row * n + m] = reads[(size_t)row * n + m];
+        free(reads);
+    }
+    return whole && mesh->before_reads;
+}
+
 static bool open_codecs(struct fr_real *real, struct fr_mesh_state *mesh) {
     const struct fr_plan_compression *c = &real->run->plan->compression;
     int64_t packet_B = 0, value_B = (int64_t)real->k->size_B;
     bool whole = true;
     if ((c->scope == FR_SCOPE_NONE && c->forward_rank == 0) || mesh->stages == 1) return true;
-    if (c->scope == FR_SCOPE_EPILOGUE) {
-        int before = (mesh->stage + mesh->stages - 1) % mesh->stages;
+    if (c->scope == FR_SCOPE_EPILOGUE)
         whole = open_epilogue(real->run->plan, mesh, mesh->stage, &mesh->reads) &&
-                open_epilogue(real->run->plan, mesh, before, &mesh->before_reads);
-    }
+                open_before(real->run->plan, mesh);
     for (int j = 0; whole && j < mesh->n_chunks; j++) {
         struct fr_mesh_chunk *at = &mesh->chunk[j];
         whole = open_chunk_codecs(real, mesh, at);
@@ -282,6 +324,8 @@ static fr_status open_tied(struct fr_real *real, struct fr_mesh_state *mesh) {
 
 static fr_mesh_cut cut_of(const struct fr_chain *chain, const struct fr_unit *u) {
     const struct fr_plan *plan = chain->run->plan;
+    bool parted = fr_chain_reads_words(chain) && fr_unit_parts_tokens(plan);
+    if (plan->layer_tp) return parted ? FR_MESH_TOKENS : FR_MESH_COLUMNS;
     if (plan->tp == 1 || u->kind->divided || plan->method->divided) return FR_MESH_ALL;
     if (plan->sequence_parallel) return FR_MESH_TOKENS;
     return fr_chain_reads_words(chain) ? FR_MESH_COLUMNS : FR_MESH_ROWS;
@@ -289,11 +333,26 @@ static fr_mesh_cut cut_of(const struct fr_chain *chain, const struct fr_unit *u)
 
 /* ---- all of it --------------------------------------------------------------------------------- */
 
+/* Where the parameters of each kind of holder begin: what is common to sub-grids, then the rest. */
+static void find_regions(const struct fr_real *real, const struct fr_chain *chain,
+                         struct fr_mesh_state *mesh, size_t offset[FR_HOLDERS]) {
+    int64_t held[FR_HOLDERS];
+    count(real, chain, held);
+    mesh->n_common = held[FR_HELD_BY_STAGE];
+    offset[FR_HELD_BY_STAGE] = 0;
+    offset[FR_HELD_BY_REPLICAS] = (size_t)mesh->n_common;
+    for (int h = FR_HELD_BY_GRIDS; h < FR_HOLDERS; h++)
+        offset[h] = (h == FR_HELD_BY_GRIDS
+                         ? offset[FR_HELD_BY_REPLICAS] + (size_t)held[FR_HELD_BY_REPLICAS]
+                         : offset[h - 1] + (size_t)held[h - 1]);
+    for (int h = 0; h < FR_HOLDERS; h++) mesh->region[h] = (int64_t)offset[h];
+}
+
 static bool open_chunks(struct fr_real *real, struct fr_mesh_state *mesh,
                         const struct fr_chain *chain) {
     const struct fr_unit first = fr_chain_unit(chain, 0, real->tp_rank, mesh->columns);
-    size_t offset[2] = {0, (size_t)count(real, chain, true)};
-    mesh->n_common = (int64_t)offset[1];
+    size_t offset[FR_HOLDERS];
+    find_regions(real, chain, mesh, offset);
     mesh->cut = cut_of(chain, &first);
     mesh->chunk = fr_calloc((size_t)mesh->n_chunks, sizeof *mesh->chunk);
     bool whole = mesh->chunk;

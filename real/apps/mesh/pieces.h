@@ -28,17 +28,17 @@ struct fr_pieces {
 /** y (out x T) := the product of all ranks' tokens, of which this one has @p own (in x t).
  *  @param packed  buffer for in T values
  *  @param whole   in x T := all tokens, or NULL.  @return FR_OK, FR_ERR_NOMEM, FR_ERR_EXTERNAL */
-fr_status fr_pieces_gather(struct fr_real *real, const struct fr_block_sizes *z,
+fr_status fr_pieces_gather(struct fr_real *real, const struct fr_token_parts *z,
                            const struct fr_piece_product *product, const void *own,
                            void *packed, void *whole, void *y);
 
 /** Begin sum (out x t) := this rank's tokens of the sum over ranks of products of x (in x T).
  *  @param pieces  buffer for out T values, until the end.  End in any case. */
-fr_status fr_pieces_scatter_begin(struct fr_real *real, const struct fr_block_sizes *z,
+fr_status fr_pieces_scatter_begin(struct fr_real *real, const struct fr_token_parts *z,
                                   const struct fr_piece_product *product, const void *x,
                                   void *pieces, void *sum, struct fr_pieces *sent);
 /** @param packed  buffer for @p values T / t values, of sum's. */
-fr_status fr_pieces_scatter_end(struct fr_real *real, const struct fr_block_sizes *z,
+fr_status fr_pieces_scatter_end(struct fr_real *real, const struct fr_token_parts *z,
                                 int64_t values, void *packed, void *sum,
                                 struct fr_pieces *sent);
 

@@ -19,6 +19,7 @@
 /* ---- what goes compressed ----------------------------------------------------------------------- */
 
 static int copies_of(const struct fr_real *real, int holder) {
+    if (!fr_real_holds(real->run->plan, holder)) return 1;
     bool untouched = holder == FR_HELD_BY_STAGE && !fr_mesh_has_common(real);
     return untouched ? 1 : fr_real_copies(real->run->plan, holder);
 }
@@ -26,11 +27,11 @@ static int copies_of(const struct fr_real *real, int holder) {
 /* Who holds what is at @p at in the block. */
 static int holder_of(const struct fr_real *real, const struct fr_mesh_state *mesh,
                      const void *at) {
-    if (real->stage == MPI_COMM_NULL) return FR_HELD_BY_REPLICAS;
-    return (const char *)at <
-                   (const char *)fr_at(real->k, real->gradients, (size_t)mesh->n_common)
-               ? FR_HELD_BY_STAGE
-               : FR_HELD_BY_REPLICAS;
+    const char *const all = real->gradients;
+    int64_t value = ((const char *)at - all) / (int64_t)real->k->size_B;
+    for (int h = FR_HOLDERS - 1; h >= FR_HELD_BY_GRIDS; h--)
+        if (fr_real_holds(real->run->plan, h) && value >= mesh->region[h]) return h;
+    return value < mesh->n_common ? FR_HELD_BY_STAGE : FR_HELD_BY_REPLICAS;
 }
 
 /* Packets of every copy, where it takes them all to add them up. */
@@ -96,23 +97,14 @@ static size_t packets_B(const struct fr_real *real, const struct fr_mesh_state *
     return sum_B;
 }
 
-/* Values of a unit that @p holder have, and where their gradients are. */
-static int64_t owned(const struct fr_real *real, const struct fr_unit *u, int holder,
-                     void **at) {
-    bool parts = real->stage != MPI_COMM_NULL;
-    int64_t common = u->kind->common ? u->kind->common(u) : u->n;
-    bool own = parts && holder == FR_HELD_BY_REPLICAS;
-    *at = own ? u->own_g : u->g;
-    return !parts ? u->n : own ? u->n - common : common;
-}
-
 /* A transformer's units lie side by side.  An embedding that is fused, or tied and divided, goes by itself; it is
  * the first in its block, or the last. */
 static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh, const struct fr_unit *u,
                       int piece, int holder) {
     struct fr_mesh_batch *batch = mesh->n_batches ? &mesh->batch[mesh->n_batches - 1] : NULL;
     void *at;
-    int64_t n = owned(real, u, holder, &at);
+    int64_t n = fr_unit_held(u, holder, &at);
+    if (n == 0) return;
     bool joins = u->kind->adds && batch && batch->holder == holder && batch->piece == piece;
     if (!joins) {
         batch = &mesh->batch[mesh->n_batches++];
@@ -123,7 +115,7 @@ static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh, const st
                                         .coded_to = mesh->n_coded};
     }
     batch->n += n;
-    if (n == 0 || !fr_mesh_apart(real, mesh) || u->d_table != mesh->tied) return;
+    if (!fr_mesh_apart(real, mesh) || u->d_table != mesh->tied) return;
     batch->n -= mesh->n_tied;
     if (u->d_table == batch->at) batch->at = fr_at(real->k, batch->at, (size_t)mesh->n_tied);
 }
@@ -137,19 +129,15 @@ static bool open_held(struct fr_real *real, struct fr_mesh_state *mesh, int hold
             const struct fr_unit *u = &mesh->chunk[c].unit[i];
             add_batch(real, mesh, u, by_unit ? mesh->chunk[c].before + i : 0, holder);
             if (coded && !open_unit(real, mesh, u, holder, all, n)) return false;
-            mesh->batch[mesh->n_batches - 1].coded_to = mesh->n_coded;
+            if (mesh->n_batches) mesh->batch[mesh->n_batches - 1].coded_to = mesh->n_coded;
         }
     return true;
 }
 
 static bool open_batches(struct fr_real *real, struct fr_mesh_state *mesh,
                          struct fr_unit_matrix *all, int n) {
-    bool parts = real->stage != MPI_COMM_NULL;
-    for (int holder = FR_HOLDERS - 1; holder >= 0; holder--) {
-        bool any = holder == FR_HELD_BY_REPLICAS || parts;
-        if (any && copies_of(real, holder) > 1 && !open_held(real, mesh, holder, all, n))
-            return false;
-    }
+    for (int holder = FR_HOLDERS - 1; holder >= 0; holder--)
+        if (copies_of(real, holder) > 1 && !open_held(real, mesh, holder, all, n)) return false;
     return true;
 }
 
@@ -174,21 +162,30 @@ static bool divide_batch(const struct fr_real *real, const struct fr_mesh_state 
     return whole && fr_division_add(d, scattered, at, (int64_t)(end - at));
 }
 
-/* Parameters that one rank has alone: branches without replicas. */
+/* Parameters that one rank has alone: branches without replicas, or a grid of one column. */
 static bool divide_alone(const struct fr_real *real, const struct fr_mesh_state *mesh,
                          struct fr_division *d) {
-    if (real->stage == MPI_COMM_NULL || copies_of(real, FR_HELD_BY_REPLICAS) > 1) return true;
-    int part = fr_division_part_of(0, FR_HELD_BY_REPLICAS, FR_DIVISION_WHOLE);
-    return fr_division_add(d, part, (size_t)mesh->n_common,
-                           real->n_parameters - mesh->n_common);
+    const struct fr_plan *plan = real->run->plan;
+    bool whole = true, parts = fr_real_holds_parts(plan);
+    for (int h = 0; parts && h < FR_HOLDERS; h++) {
+        if (h == FR_HELD_BY_STAGE || !fr_real_holds(plan, h) || copies_of(real, h) > 1)
+            continue;
+        int64_t end = h + 1 == FR_HOLDERS        ? real->n_parameters
+                      : h == FR_HELD_BY_REPLICAS ? mesh->region[FR_HELD_BY_GRIDS]
+                                                 : mesh->region[h + 1];
+        int part = fr_division_part_of(0, h, FR_DIVISION_WHOLE);
+        whole =
+            whole && fr_division_add(d, part, (size_t)mesh->region[h], end - mesh->region[h]);
+    }
+    return whole;
 }
 
 /* Who updates what, unless replicas have it all and all goes whole: then a share is one piece. */
 static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh) {
-    bool parts = real->stage != MPI_COMM_NULL, whole = true;
     const struct fr_plan *plan = real->run->plan;
-    const int holders[FR_HOLDERS] = {fr_real_dividing(plan, FR_HELD_BY_REPLICAS),
-                                     parts ? fr_real_dividing(plan, FR_HELD_BY_STAGE) : 1};
+    bool parts = fr_real_holds_parts(plan), whole = true;
+    int holders[FR_HOLDERS];
+    for (int h = 0; h < FR_HOLDERS; h++) holders[h] = fr_real_dividing(plan, h);
     int pieces = fr_mesh_pieces(real, mesh);
     if (plan->zero == 0) return true;
     if (!parts && mesh->n_coded == 0 && !fr_mesh_apart(real, mesh) && pieces == 1) return true;
@@ -198,8 +195,7 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
         whole = divide_batch(real, mesh, &mesh->batch[i], &d);
     whole = whole && divide_alone(real, mesh, &d);
     if (whole && fr_mesh_apart(real, mesh)) {
-        int holder = parts ? FR_HELD_BY_STAGE : FR_HELD_BY_REPLICAS;
-        int part = fr_division_part_of(pieces - 1, holder,
+        int part = fr_division_part_of(pieces - 1, fr_mesh_table_holder(real),
                                        fr_mesh_fused(real->run) ? FR_DIVISION_WHOLE
                                                                 : FR_DIVISION_SCATTERED);
         whole = fr_division_add(&d, part, place_of(real, mesh->tied), mesh->n_tied);
@@ -214,14 +210,15 @@ static int64_t scatter_scratch(const struct fr_real *real) {
     const struct fr_division *d = &real->division;
     int64_t capacity = 0;
     for (int h = 0; d->part && h < FR_HOLDERS; h++)
-        capacity = most(capacity, fr_division_scattered(d, d->pieces - 1, h));
+        for (int i = 0; i < d->pieces; i++)
+            capacity = most(capacity, fr_division_scattered(d, i, h));
     return real->run->plan->zero == 1 ? capacity : 0;
 }
 
 bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
     int64_t capacity = 0, most_B = 0, gathered_B = 0;
     size_t units = 0;
-    if (fr_plan_replicas(real->run->plan) == 1 && real->stage == MPI_COMM_NULL) return true;
+    if (fr_real_alone(real->run->plan)) return true;
     for (int c = 0; c < mesh->n_chunks; c++) units += (size_t)mesh->chunk[c].n_units;
     int n = count(real, mesh);
     struct fr_unit_matrix *all = fr_calloc((size_t)n + 1, sizeof *all);
@@ -376,10 +373,10 @@ static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
     return FR_OK;
 }
 
-/* To each its share, of the one piece, or of a tied table that is one; its ends have been added up before. */
-static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh, int holder) {
+/* To each its share of a piece. */
+static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh, int piece,
+                         int holder) {
     const struct fr_division *d = &real->division;
-    int piece = d->pieces - 1;
     if (!fr_real_divided(real, holder) || fr_division_scattered(d, piece, holder) == 0)
         return FR_OK;
     FR_TRY(fr_shares_scatter(real, piece, holder, mesh->factors));
@@ -388,17 +385,23 @@ static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh, int h
 }
 
 static fr_status join_ends(struct fr_real *real, struct fr_mesh_state *mesh) {
-    if (!mesh->tied || fr_mesh_share(real) > 0) return FR_OK; /* none, or joined */
+    bool joined = fr_mesh_share(real) > 0 && fr_mesh_apart(real, mesh);
+    if (!mesh->tied || joined) return FR_OK;
     return fr_real_all_reduce(real, mesh->ends, mesh->tied, mesh->n_tied);
+}
+
+/* All pieces, unless they have been scattered beside passes.  Then a tied table is left, which waits for its other end. */
+static fr_status scatter_left(struct fr_real *real, struct fr_mesh_state *mesh) {
+    int pieces = real->division.pieces, first = mesh->beside ? pieces - 1 : 0;
+    if (fr_mesh_share(real) > 0 || (mesh->beside && !mesh->tied)) return FR_OK;
+    for (int i = first; i < pieces; i++)
+        for (int h = 0; h < FR_HOLDERS; h++) FR_TRY(scatter(real, mesh, i, h));
+    return FR_OK;
 }
 
 fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh) {
     for (int i = mesh->n_batches - 1; i >= 0; i--)
         FR_TRY(reduce_batch(real, mesh, &mesh->batch[i]));
     FR_TRY(join_ends(real, mesh));
-    /* Else it has been, but for a table that waits for its other end. */
-    bool by_unit = fr_mesh_by_unit(real->run->plan),
-         scatters = fr_mesh_share(real) == 0 && (!by_unit || mesh->tied);
-    for (int h = 0; scatters && h < FR_HOLDERS; h++) FR_TRY(scatter(real, mesh, h));
-    return FR_OK;
+    return scatter_left(real, mesh);
 }

@@ -9,27 +9,37 @@ static bool attends(const struct fr_sublayer *s) { return s->kind != FR_SUBLAYER
 
 /* Where the rank's @p values rows of what every rank has by rows are. */
 static void *own(const struct fr_sublayer_pass *p, int values, const void *x) {
-    bool rows = p->s.flow == FR_FLOW_ROWS;
+    bool rows = fr_sublayer_by_rows(&p->s);
     return fr_at(p->real->k, x, rows ? (size_t)(p->s.rank * values) * (size_t)p->s.t : 0);
+}
+
+/* A gradient of rows that the rank made, of which it has no other rows where tokens are in parts. */
+static void *own_rows(const struct fr_sublayer_pass *p, const void *x) {
+    return p->s.flow == FR_FLOW_ROW_TOKENS ? fr_at(p->real->k, x, 0) : own(p, p->s.rows, x);
+}
+
+static struct fr_token_parts parts_of(const struct fr_sublayer_pass *p) {
+    const struct fr_sublayer *s = &p->s;
+    return (struct fr_token_parts){s->group, s->h, s->t, s->ranks, s->rank};
 }
 
 /* Partial sums (@p values x T) of all ranks that divide the layer, added up. */
 static fr_status add_up(const struct fr_sublayer_pass *p, int values, void *x) {
     if (p->s.ranks == 1 || p->s.flow == FR_FLOW_ALONE) return FR_OK;
-    return fr_real_all_reduce(p->real, p->real->tp, x, (int64_t)values * p->s.t);
+    return fr_real_all_reduce(p->real, p->s.group, x, (int64_t)values * p->s.t);
 }
 
 /* Rows of all ranks, of which this one's @p values x T are in their place. */
 static fr_status gather(const struct fr_sublayer_pass *p, int values, void *x) {
-    if (p->s.flow != FR_FLOW_ROWS || p->s.ranks == 1) return FR_OK;
-    return fr_real_all_gather(p->real, p->real->tp, MPI_IN_PLACE, (int64_t)values * p->s.t, x);
+    if (!fr_sublayer_by_rows(&p->s) || p->s.ranks == 1) return FR_OK;
+    return fr_real_all_gather(p->real, p->s.group, MPI_IN_PLACE, (int64_t)values * p->s.t, x);
 }
 
 /* The group of ranks that branches split over; @p values of own tokens to all of its, or @p slices of them; and back. */
 static struct fr_subgrid group_of(const struct fr_sublayer_pass *p) {
     return (struct fr_subgrid){.g = p->s.ranks,
                                .subgrid = p->s.rank,
-                               .group = p->real->tp,
+                               .group = p->s.group,
                                .c_sub = p->u->run->plan->common_subgrid,
                                .gather_all = p->u->run->plan->gather_all,
                                .buffer = p->scratch.packed};
@@ -66,8 +76,9 @@ static fr_status multiply_first(const struct fr_sublayer_pass *p, int rows, cons
                                 void *y) {
     const struct fr_sublayer *s = &p->s;
     const struct fr_piece_product product = {p->w.first, rows, s->h, false};
+    const struct fr_token_parts parts = parts_of(p);
     if (in_pieces(p))
-        return fr_pieces_gather(p->real, &s->z, &product, in, p->scratch.packed, NULL, y);
+        return fr_pieces_gather(p->real, &parts, &product, in, p->scratch.packed, NULL, y);
     fr_multiply(p->real, rows, s->t, s->h, p->w.first, in, 0, y);
     return FR_OK;
 }
@@ -79,15 +90,16 @@ static fr_status scatter_pieces(const struct fr_sublayer_pass *p,
     const struct fr_sublayer *s = &p->s;
     struct fr_pieces sent = {0};
     void *packed = p->scratch.packed;
+    const struct fr_token_parts parts = parts_of(p);
     fr_status status =
-        fr_pieces_scatter_begin(p->real, &s->z, product, x, p->scratch.whole, sum, &sent);
+        fr_pieces_scatter_begin(p->real, &parts, product, x, p->scratch.whole, sum, &sent);
     if (status == FR_OK && again)
-        status = fr_block_gather_end(p->real, &s->z, packed, again, gathered);
+        status = fr_parts_gather_end(p->real, &parts, packed, again, gathered);
     if (status != FR_OK) {
         free(sent.request);
         return status;
     }
-    return fr_pieces_scatter_end(p->real, &s->z, (int64_t)s->h * s->n, packed, sum, &sent);
+    return fr_pieces_scatter_end(p->real, &parts, (int64_t)s->h * s->n, packed, sum, &sent);
 }
 
 /* ---- attention ----------------------------------------------------------------------------------- */
@@ -158,7 +170,7 @@ static fr_status norm_of_parts(const struct fr_sublayer_pass *p, const void *x) 
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     FR_COMPUTE(real, real->k->norm_sums(s->o, s->t, x, p->scratch.sums));
-    FR_TRY(fr_real_all_reduce(real, real->tp, p->scratch.sums, 2 * s->t));
+    FR_TRY(fr_real_all_reduce(real, s->group, p->scratch.sums, 2 * s->t));
     FR_COMPUTE(real,
                real->k->norm_part(s->o, s->h, s->t, x, p->w.gain, p->w.bias, p->scratch.sums,
                                   p->saved.mean, p->saved.inverse, p->saved.a));
@@ -169,19 +181,20 @@ static fr_status norm_of_parts(const struct fr_sublayer_pass *p, const void *x) 
 static fr_status enter(const struct fr_sublayer_pass *p, const void *x, const void **in) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
-    bool samples = s->flow == FR_FLOW_SAMPLES, tokens = s->flow == FR_FLOW_TOKENS;
+    bool samples = s->flow == FR_FLOW_SAMPLES, tokens = fr_sublayer_parted(s);
+    const struct fr_token_parts parts = parts_of(p);
     void *normed = samples ? p->scratch.other : p->saved.a;
     *in = tokens && !in_pieces(p) ? p->scratch.whole : p->saved.a;
     if (s->ghost_neurons) return norm_of_parts(p, x);
     if (s->flow == FR_FLOW_VALUES) {
-        FR_TRY(fr_real_all_gather(real, real->tp, x, (int64_t)s->o * s->t, p->saved.all));
+        FR_TRY(fr_real_all_gather(real, s->group, x, (int64_t)s->o * s->t, p->saved.all));
         x = p->saved.all;
     }
     FR_COMPUTE(real, real->k->norm(s->h, s->n, x, p->w.gain, p->w.bias, p->saved.mean,
                                    p->saved.inverse, normed));
     if (samples) return spread(p, false, s->h, normed, p->saved.a);
     if (!tokens || in_pieces(p)) return FR_OK;
-    return fr_block_gather_tokens(real, &s->z, normed, p->scratch.packed, p->scratch.whole);
+    return fr_parts_gather(real, &parts, normed, p->scratch.packed, p->scratch.whole);
 }
 
 static fr_status widen(const struct fr_sublayer_pass *p, const void *in) {
@@ -201,7 +214,8 @@ static fr_status leave(const struct fr_sublayer_pass *p, void *y) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     bool apart =
-        s->flow == FR_FLOW_TOKENS || s->flow == FR_FLOW_VALUES || s->flow == FR_FLOW_SAMPLES;
+        fr_sublayer_parted(s) || s->flow == FR_FLOW_VALUES || s->flow == FR_FLOW_SAMPLES;
+    const struct fr_token_parts parts = parts_of(p);
     void *sums = apart ? p->scratch.whole : own(p, s->rows, y);
     if (s->ghost_neurons)
         return fr_ghost_neurons_forward(real, &s->down, p->w.second, p->saved.made,
@@ -213,9 +227,12 @@ static fr_status leave(const struct fr_sublayer_pass *p, void *y) {
     case FR_FLOW_WHOLE:
         return add_up(p, s->h, y);
     case FR_FLOW_TOKENS:
-        return fr_block_scatter_tokens(real, &s->z, sums, p->scratch.packed, y);
+        return fr_parts_scatter(real, &parts, sums, p->scratch.packed, y);
+    case FR_FLOW_ROW_TOKENS: /* with the bias of all tokens, of which it has its rows */
+        FR_COMPUTE(real, real->k->bias(s->o, s->t, p->w.second_bias, sums, sums));
+        return fr_parts_from_rows(real, &parts, sums, p->scratch.packed, y);
     case FR_FLOW_VALUES:
-        return fr_real_reduce_scatter(real, real->tp, sums, y, (int64_t)s->o * s->t);
+        return fr_real_reduce_scatter(real, s->group, sums, y, (int64_t)s->o * s->t);
     case FR_FLOW_SAMPLES:
         return collect(p, false, s->h, sums, y);
     default:
@@ -232,9 +249,11 @@ fr_status fr_sublayer_forward(const struct fr_sublayer_pass *p, const void *x, v
     FR_TRY(attends(s) ? attend(p, in) : widen(p, in));
     FR_TRY(gather(p, s->wide, p->saved.made));
     FR_TRY(leave(p, y));
-    void *local = own(p, s->o, y);
-    FR_COMPUTE(p->real, k->bias(s->o, s->n, p->w.second_bias, local, local));
-    FR_TRY(gather(p, s->o, y));
+    if (s->flow != FR_FLOW_ROW_TOKENS) {
+        void *local = own(p, s->o, y);
+        FR_COMPUTE(p->real, k->bias(s->o, s->n, p->w.second_bias, local, local));
+        FR_TRY(gather(p, s->o, y));
+    }
     FR_COMPUTE(p->real, k->add((size_t)values * (size_t)s->n, x, y));
     return FR_OK;
 }
@@ -258,16 +277,19 @@ static fr_status leave_back(const struct fr_sublayer_pass *p, const void *dy, vo
         return fr_ghost_neurons_input(real, &s->down, p->w.second, dy, p->scratch.all,
                                       p->deferred.ghost_neurons[1], dmade);
     const struct fr_piece_product product = {p->w.second, s->in, s->rows, true};
+    const struct fr_token_parts parts = parts_of(p);
     if (in_pieces(p))
-        return fr_pieces_gather(real, &s->z, &product, dy, p->scratch.packed, left, dmade);
+        return fr_pieces_gather(real, &parts, &product, dy, p->scratch.packed, left, dmade);
     if (s->flow == FR_FLOW_TOKENS)
-        FR_TRY(fr_block_gather_tokens(real, &s->z, dy, p->scratch.packed, left));
+        FR_TRY(fr_parts_gather(real, &parts, dy, p->scratch.packed, left));
+    if (s->flow == FR_FLOW_ROW_TOKENS)
+        FR_TRY(fr_parts_to_rows(real, &parts, dy, p->scratch.packed, left));
     if (s->flow == FR_FLOW_VALUES)
-        FR_TRY(fr_real_all_gather(real, real->tp, dy, (int64_t)s->o * s->t, left));
+        FR_TRY(fr_real_all_gather(real, s->group, dy, (int64_t)s->o * s->t, left));
     if (s->flow == FR_FLOW_SAMPLES) FR_TRY(spread(p, false, s->h, dy, left));
-    fr_multiply_back(real, s->rows, s->t, s->in, p->w.second, own(p, s->rows, left_of(p, dy)),
-                     0, dmade);
-    return s->flow == FR_FLOW_ROWS ? add_up(p, s->in, dmade) : FR_OK;
+    fr_multiply_back(real, s->rows, s->t, s->in, p->w.second, own_rows(p, left_of(p, dy)), 0,
+                     dmade);
+    return fr_sublayer_by_rows(s) ? add_up(p, s->in, dmade) : FR_OK;
 }
 
 static void relu_back(const struct fr_sublayer_pass *p) {
@@ -296,12 +318,13 @@ static fr_status enter_back(const struct fr_sublayer_pass *p, void **dn) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     MPI_Request gathered = MPI_REQUEST_NULL;
-    bool crosses = s->kind == FR_SUBLAYER_CROSSING, tokens = s->flow == FR_FLOW_TOKENS;
+    bool crosses = s->kind == FR_SUBLAYER_CROSSING, tokens = fr_sublayer_parted(s);
+    const struct fr_token_parts parts = parts_of(p);
     void *whole = p->scratch.whole, *packed = p->scratch.packed;
     const void *d = own(p, s->wide, p->deferred.first);
     *dn = tokens || s->flow == FR_FLOW_SAMPLES ? p->scratch.other : whole;
     if (crosses) FR_TRY(encoded_back(p));
-    if (tokens) FR_TRY(fr_block_gather_begin(real, &s->z, p->saved.a, packed, &gathered));
+    if (tokens) FR_TRY(fr_parts_gather_begin(real, &parts, p->saved.a, packed, &gathered));
     if (attends(s)) d = p->deferred.first;
     const struct fr_piece_product product = {p->w.first, s->h, s->thirds * s->wide, true};
     if (in_pieces(p)) return scatter_pieces(p, &product, d, p->deferred.a, &gathered, *dn);
@@ -310,8 +333,8 @@ static fr_status enter_back(const struct fr_sublayer_pass *p, void **dn) {
     if (s->flow == FR_FLOW_SAMPLES) return collect(p, false, s->h, whole, *dn);
     if (s->flow == FR_FLOW_VALUES) return FR_OK;
     if (!tokens) return add_up(p, s->h, whole);
-    FR_TRY(fr_block_gather_end(real, &s->z, packed, p->deferred.a, &gathered));
-    return fr_block_scatter_tokens(real, &s->z, whole, packed, *dn);
+    FR_TRY(fr_parts_gather_end(real, &parts, packed, p->deferred.a, &gathered));
+    return fr_parts_scatter(real, &parts, whole, packed, *dn);
 }
 
 static fr_status ghost_neurons_back(const struct fr_sublayer_pass *p, const void *x, void *dx) {
@@ -323,7 +346,7 @@ static fr_status ghost_neurons_back(const struct fr_sublayer_pass *p, const void
     FR_COMPUTE(real, real->k->norm_sums_backward(s->o, s->t, x, p->w.gain, p->saved.mean,
                                                  p->saved.inverse, dn, p->scratch.sums,
                                                  p->g.gain, p->g.bias));
-    FR_TRY(fr_real_all_reduce(real, real->tp, p->scratch.sums, 2 * s->t));
+    FR_TRY(fr_real_all_reduce(real, s->group, p->scratch.sums, 2 * s->t));
     FR_COMPUTE(real, real->k->norm_part_backward(s->o, s->h, s->t, x, p->w.gain, p->saved.mean,
                                                  p->saved.inverse, dn, p->scratch.sums, dx));
     return FR_OK;
@@ -340,7 +363,7 @@ static fr_status norm_back(const struct fr_sublayer_pass *p, const void *x, void
                                             p->saved.mean, p->saved.inverse, dn, sums,
                                             p->g.gain, p->g.bias));
     if (!values) return FR_OK;
-    return fr_real_reduce_scatter(real, real->tp, sums, dx, (int64_t)s->o * s->t);
+    return fr_real_reduce_scatter(real, s->group, sums, dx, (int64_t)s->o * s->t);
 }
 
 fr_status fr_sublayer_input(const struct fr_sublayer_pass *p, const void *x, const void *dy,
@@ -361,7 +384,7 @@ fr_status fr_sublayer_input(const struct fr_sublayer_pass *p, const void *x, con
 static void weight_second(const struct fr_sublayer_pass *p, const void *dy) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
-    const void *left = own(p, s->rows, left_of(p, dy));
+    const void *left = own_rows(p, left_of(p, dy));
     bool here = s->flow == FR_FLOW_SAMPLES || s->flow == FR_FLOW_VALUES;
     if (s->ghost_neurons)
         fr_ghost_neurons_weight(real, &s->down, true, p->saved.made, dy,
@@ -377,7 +400,7 @@ void fr_sublayer_weight(const struct fr_sublayer_pass *p, const void *dy) {
     struct fr_real *real = p->real;
     const struct fr_sublayer *s = &p->s;
     bool crosses = s->kind == FR_SUBLAYER_CROSSING;
-    const void *read = s->flow == FR_FLOW_TOKENS ? p->deferred.a : p->saved.a,
+    const void *read = fr_sublayer_parted(s) ? p->deferred.a : p->saved.a,
                *d = attends(s) ? p->deferred.first : own(p, s->wide, p->deferred.first);
     weight_second(p, dy);
     if (s->ghost_neurons)

@@ -18,6 +18,13 @@ const struct fr_unit_kind *fr_unit_find(const char *name) {
     return NULL;
 }
 
+int64_t fr_unit_held(const struct fr_unit *u, int holder, void **at) {
+    int64_t first = u->kind->common ? u->kind->common(u) : u->n, second = u->n - first;
+    bool has_first = u->holder[0] == holder, has_second = u->holder[1] == holder;
+    *at = has_first ? u->g : u->own_g;
+    return (has_first ? first : 0) + (has_second ? second : 0);
+}
+
 void fr_unit_relu_backward(struct fr_real *real, struct fr_unit *u, int rows, const void *y,
                            void *d, void *bias, void *scratch) {
     const struct fr_kernels *k = real->k;

@@ -20,11 +20,20 @@
 #define FR_REAL_APPS_MESH_UNIT_H
 
 #include "real/apps/block.h"
+#include "real/apps/redistribute.h"
 
 /** A weight matrix: where its gradients are, rows and columns. */
 struct fr_unit_matrix {
     void *at;
     int m, n;
+};
+
+/** Ranks that divide products, P_r = p of them, and what these have of a micro-batch. */
+struct fr_unit_grid {
+    int of; /**< FR_GRID_ATTENTION, ... */
+    int p, rank;
+    struct fr_real_columns columns; /**< of those of all ranks of a stage */
+    MPI_Comm group;
 };
 
 struct fr_unit {
@@ -37,7 +46,12 @@ struct fr_unit {
     int words; /**< of embedding and logits: this rank's, from tp_rank words on, of ... */
     void *table, *d_table; /**< ... words x hidden; its gradients */
     int tp, tp_rank, ghost;
-    MPI_Comm group;      /**< the tp ranks */
+    MPI_Comm group; /**< the tp ranks */
+    /** The grid of its products, of a transformer's layer its attention's; that of a layer's MLP; and those where it reads
+     *  x and leaves its output.  All are one unless the plan's `layer_tp` states others. */
+    struct fr_unit_grid grid, mlp, from, to;
+    MPI_Comm entering, inside, leaving; /**< between grids: from and grid, grid and mlp, to */
+    int holder[2];       /**< of its parameters' first part and of the second (division.h) */
     int in, out;         /**< features of x, and of the next unit's, on this rank */
     int rows;            /**< outputs that this rank computes */
     int columns;         /**< of a micro-batch */
@@ -66,12 +80,11 @@ struct fr_unit_kind {
     /** FR_OK, or FR_ERR_INPUT with what does not divide; NULL: all does. */
     fr_status (*check)(const struct fr_unit *u, struct fr_error *err);
     int64_t (*parameters)(const struct fr_unit *u);
-    /** So many of the first parameters are on all tp ranks, each of which has a part of their
-     *  gradients; NULL: none. */
-    int64_t (*partial)(const struct fr_unit *u);
-    /** So many of the parameters are the same on all ranks of a stage, and are added up over
-     *  all.  The others, a sub-grid's, lie apart.  NULL: all, and ranks of equal tp add them
-     *  up where there are no sub-grids. */
+    /** So many of the first of the parameters' part @p part (0 or 1) are on all ranks of the part's grid, each of which has
+     *  a part of their gradients; NULL: none. */
+    int64_t (*partial)(const struct fr_unit *u, int part);
+    /** So many of the parameters are the first holder's.  The others, a sub-grid's or an MLP's on a grid of its own,
+     *  are the second one's and lie apart.  NULL: all. */
     int64_t (*common)(const struct fr_unit *u);
     /** Random parameters. */
     void (*fill)(const struct fr_real *real, struct fr_unit *u);
@@ -90,9 +103,31 @@ struct fr_unit_kind {
                     struct fr_unit_matrix *out, int scratch);
 };
 
+/** Are tokens in parts where nothing multiplies (sequence parallel)?  On any grid a rank has the same then. */
+bool fr_unit_parts_tokens(const struct fr_plan *plan);
+/** The parts of a unit's tokens, on the grid of its products. */
+static inline struct fr_token_parts fr_unit_parts(const struct fr_unit *u) {
+    return (struct fr_token_parts){u->group, u->block.hidden, u->columns, u->tp, u->tp_rank};
+}
+/** Tokens of a rank between products. */
+static inline int fr_unit_own_tokens(const struct fr_unit *u) {
+    return u->block.parted ? u->columns / u->tp : u->columns;
+}
+
+/** Gradients of the unit that @p holder have, where they begin, and how many. */
+int64_t fr_unit_held(const struct fr_unit *u, int holder, void **at);
+/** Values of its input and of its output, as they lie between units. */
+static inline int64_t fr_unit_enters(const struct fr_unit *u) {
+    return (int64_t)u->in * u->from.columns.n;
+}
+static inline int64_t fr_unit_leaves(const struct fr_unit *u) {
+    return (int64_t)u->out * u->to.columns.n;
+}
+
 /** Rows that others name. */
-extern const struct fr_unit_kind fr_unit_convolution, fr_unit_block, fr_unit_ghost_block,
-    fr_unit_branch_block, fr_unit_cross_block, fr_unit_embedding, fr_unit_logits;
+extern const struct fr_unit_kind fr_unit_convolution, fr_unit_domain, fr_unit_block,
+    fr_unit_ghost_block, fr_unit_branch_block, fr_unit_cross_block, fr_unit_embedding,
+    fr_unit_logits;
 /** Rows in table order, then NULL. */
 extern const struct fr_unit_kind *const fr_unit_kinds[];
 
@@ -130,7 +165,7 @@ int64_t fr_chain_layers_before(const struct fr_chain *chain, int64_t number);
 int64_t fr_chain_units_before(const struct fr_chain *chain, int64_t number);
 
 /** Unit @p i on rank @p tp_rank, without memory; NULL kind: the plan's method divides no such layer
- *  here. */
+ *  here.  Grids have sizes; open.c gives them their ranks.  @param columns  of plan.tp ranks */
 struct fr_unit fr_chain_unit(const struct fr_chain *chain, int64_t i, int tp_rank, int columns);
 
 #endif

@@ -20,6 +20,15 @@ static inline bool fr_words_divided(const struct fr_unit *u) {
     return u->run->plan->method->uses_ghost;
 }
 
+/** Do tokens move between the table's grid and that of the layers beside it?  And the most values of them on a rank. */
+static inline bool fr_words_move(const struct fr_unit *u) {
+    return u->from.p != u->to.p && !u->block.parted;
+}
+static inline int64_t fr_words_moved(const struct fr_unit *u) {
+    int in = u->from.columns.n, out = u->to.columns.n;
+    return (int64_t)u->block.hidden * (in > out ? in : out);
+}
+
 /** Have the logits a table of their own on their rank: one that is not tied, or a copy? */
 static inline bool fr_words_apart(const struct fr_real_case *run) {
     return !run->workload->transformer.tied || fr_plan_last_stage(run->plan) > 0;

@@ -57,9 +57,7 @@ static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static bool open_flight(const struct fr_real *real, int i, bool scatters,
                         struct fr_shares_flight *f) {
     const struct fr_division *d = &real->division;
-    int holder = i < FR_HOLDERS                 ? i
-                 : real->stage != MPI_COMM_NULL ? FR_HELD_BY_STAGE
-                                                : FR_HELD_BY_REPLICAS;
+    int holder = i < FR_HOLDERS ? i : fr_mesh_table_holder(real);
     int64_t n = 0;
     bool bucket = scatters && real->run->plan->zero == 1;
     for (int piece = i == TABLE ? d->pieces - 1 : 0; piece < d->pieces; piece++)
@@ -222,7 +220,7 @@ fr_status fr_mesh_scatter_end(struct fr_real *real, struct fr_mesh_state *mesh) 
 
 fr_status fr_mesh_join_shares(struct fr_real *real, struct fr_mesh_state *mesh) {
     int table = real->division.pieces - 1;
-    if (fr_mesh_share(real) == 0 || !mesh->tied) return FR_OK;
+    if (fr_mesh_share(real) == 0 || !fr_mesh_apart(real, mesh)) return FR_OK;
     return fr_real_all_reduce(real, mesh->ends,
                               fr_at(real->k, mesh->share, place_of(real, table, 0)),
                               scattered_of(real, table));

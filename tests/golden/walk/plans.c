@@ -27,6 +27,7 @@ static const struct choice of_plan[] = {
     {"common", "all|subgrid", "s"},
     {"exchange", "all_to_all|all_gather", "s"},
     {"divide", "rows|pairs", "l"},
+    {"domain", "0|1|2|5|6", "l"},
     {"placement",
      "linear|round-robin|by-axis:dp-tp-pp|by-axis:pp|by-axis:tp-pp-dp|[1,0,3,2]|[0,1]", ""},
     {"rank_order", "tp-pp-dp|tp-dp-pp", ""},

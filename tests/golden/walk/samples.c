@@ -190,6 +190,133 @@ static void small(const struct machine *m) {
     }
 }
 
+/* ---- accelerators ------------------------------------------------------------------------------- */
+
+/* A fused kernel forward and backward: sequences, widths and masks. */
+static void attentions(const struct machine *m) {
+    char head[256], kernel[16], dtype[8];
+    double rate = walk_between(m->w, 1e14, 7e14), half = walk_between(m->w, 1, 900),
+           back = walk_between(m->w, 0.5, 1), wide = walk_between(m->w, 40, 100);
+    int longest = 4096 << walk_below(m->w, 3), step = walk_chance(m->w, 0.5) ? 2 : 4;
+    for (int kind = walk_below(m->w, 3); kind >= 0; kind--) {
+        int width = 32 << walk_below(m->w, 3);
+        bool causal = walk_chance(m->w, 0.7), forward_alone = walk_chance(m->w, 0.2);
+        walk_word(m->w, "flash|flash|flash-2", kernel, sizeof kernel);
+        walk_word(m->w, "bf16|bf16|bf16|fp8", dtype, sizeof dtype);
+        for (int s = 512; s <= longest; s *= step)
+            for (int pass = 0; pass < (forward_alone ? 1 : 2); pass++) {
+                double keys = s * (causal ? 0.5 : 1),
+                       whole_s = 4.0 * 2 * 16 * s * width * keys / rate;
+                snprintf(head, sizeof head,
+                         "\"kind\": \"attention\", \"kernel\": \"%s\", \"pass\": \"%s\", "
+                         "\"dtype\": \"%s\", \"batch\": 2, \"sequence\": %d, \"heads\": 16, "
+                         "\"kv_heads\": %d, \"width\": %d, \"causal\": %s",
+                         kernel, pass ? "backward" : "forward", dtype, s, 4 << (kind % 2),
+                         width, causal ? "true" : "false");
+                point(m, head,
+                      (1 + half / keys) * whole_s *
+                          (pass           ? 2.5 / back
+                           : width < wide ? wide / width
+                                          : 1) *
+                          (kernel[5] ? 1.3 : 1));
+            }
+    }
+}
+
+/* Products of an accelerator: alone, transposed, scaled by blocks, several at once. */
+static void large_products(const struct machine *m) {
+    char head[256], dtype[8];
+    double launch_s = walk_between(m->w, 1e-6, 1e-5), tail = walk_between(m->w, 0.05, 2);
+    int by = walk_chance(m->w, 0.5) ? 2 : 4, odd = walk_chance(m->w, 0.3) ? 8 : 0;
+    walk_word(m->w, "bf16|bf16|fp8|fp32|fp16", dtype, sizeof dtype);
+    double rate = (strcmp(dtype, "fp32") == 0 ? 4e13 : 4e14) * walk_between(m->w, 0.5, 1.5);
+    bool scaled = walk_chance(m->w, 0.4), grouped = walk_chance(m->w, 0.5);
+    for (int i = 512; i <= 8192; i *= by)
+        for (int n = 1024; n <= 8192; n *= by)
+            for (int k = 1024; k <= 8192; k *= 4) {
+                double waves = ceil(i / 128.0) * ceil(n / 256.0) / 132,
+                       time_s = launch_s +
+                                2.0 * i * n * k / rate * (1 + tail * (ceil(waves) / waves - 1));
+                int used = snprintf(head, sizeof head,
+                                    "\"kind\": \"gemm\", \"dtype\": \"%s\", \"m\": %d, \"n\": "
+                                    "%d, \"k\": %d, \"transposed\": \"%s\"",
+                                    dtype, i, n + odd, k, walk_chance(m->w, 0.9) ? "b" : "a");
+                point(m, head, time_s);
+                char *more = head + used;
+                size_t left = sizeof head - (size_t)used;
+                if (scaled && n == 4096) {
+                    snprintf(more, left, ", \"scales\": \"blocks\"");
+                    point(m, head, 1.2 * time_s);
+                }
+                if (grouped && i <= 2048 && k < 8192) {
+                    snprintf(more, left, ", \"batch\": %d", 4 << (n / 4096));
+                    point(m, head, (4 << (n / 4096)) * time_s * 0.9);
+                }
+            }
+}
+
+/* Launches, the host's link, passes over memory, power at clocks. */
+static void parts(const struct machine *m) {
+    char head[256];
+    static const char *const kernels[] = {"stream", "elementwise", "norm", "softmax", "update"};
+    double rate = walk_between(m->w, 1e12, 5e12);
+    if (walk_chance(m->w, 0.8)) point(m, "\"kind\": \"kernel\", \"graph\": false", 4e-6);
+    if (walk_chance(m->w, 0.6)) point(m, "\"kind\": \"kernel\", \"graph\": true", 1.1e-6);
+    for (int i = walk_below(m->w, 5); i > 0; i--) {
+        snprintf(head, sizeof head,
+                 "\"kind\": \"link\", \"way\": \"%s\", \"pinned\": %s, \"size_B\": %d",
+                 i % 2 ? "to_host" : "to_device", walk_chance(m->w, 0.7) ? "true" : "false",
+                 1 << (20 + 2 * i));
+        point(m, head, 1e-5 + (1 << (20 + 2 * i)) / walk_between(m->w, 1e10, 6e10));
+    }
+    for (int kind = 0; kind < 5; kind++) {
+        double slow = walk_between(m->w, 1, 2);
+        if (walk_chance(m->w, 0.3)) continue;
+        for (double size_B = 1e7; size_B < 3e9; size_B *= 8) {
+            if (kind == 3 && size_B > 1e9) continue;
+            snprintf(head, sizeof head,
+                     "\"kind\": \"memory\", \"kernel\": \"%s\", \"size_B\": %.0f, \"moved_B\": "
+                     "%.0f",
+                     kernels[kind], size_B, 1.5 * size_B);
+            point(m, head, 3e-6 + 1.5 * size_B * (kind ? slow : 1) / rate);
+        }
+    }
+    for (int k = walk_chance(m->w, 0.5) ? 2 + walk_below(m->w, 4) : 0; k > 0; k--)
+        for (int memory = 0; memory < 2; memory++) {
+            double clock = 1.98 - 0.25 * k, watts = 120 + 60 * clock * clock * clock;
+            snprintf(head, sizeof head,
+                     "\"kind\": \"power\", \"state\": \"%s\", \"quality\": \"measured\", "
+                     "\"meter\": \"nvml\", \"ranks\": 1, \"power_W\": %.1f, \"clock_Hz\": "
+                     "%.0f, \"call_s\": %.6g",
+                     memory ? "memory" : "busy", memory ? 0.6 * watts : watts, clock * 1e9,
+                     memory ? 1e-3 : 1e-3 * (0.1 + 1.7 / clock));
+            point(m, head, 2);
+        }
+}
+
+static void card(struct walk *w, struct fr_text *out) {
+    struct machine m = {.w = w, .out = out, .speed = walk_between(w, 0.8, 1.2)};
+    m.scatter = walk_chance(w, 0.2) ? 0 : walk_between(w, 0.001, 0.03);
+    m.outliers = walk_chance(w, 0.4) ? 0.05 : 0;
+    m.launches = 1, m.reps = 1 + walk_below(w, 3);
+    m.nodes = 1 << walk_below(w, 2), m.per_node = 1 << walk_below(w, 4);
+    fr_text_addf(out,
+                 "{\"schema\": \"forerun/samples/1\", \"kind\": \"provenance\", \"date\": "
+                 "\"2026-01-01\", \"host\": \"drawn\", \"kernel\": \"\", \"cpu\": \"none\", "
+                 "\"cores\": 8, \"memory_B\": 1e10, \"mpi\": \"none\", \"blas\": \"none\", "
+                 "\"blas_core\": \"\", \"ranks\": %d, \"ranks_per_node\": %d, \"nodes\": %d, "
+                 "\"device\": \"NVIDIA H100\", \"device_memory_B\": %s, \"seed\": 1, "
+                 "\"version\": \"0.1.0\"}\n",
+                 m.nodes * m.per_node, m.per_node, m.nodes,
+                 walk_chance(w, 0.5) ? "8.5e10" : "8e10");
+    if (walk_chance(w, 0.6)) large_products(&m);
+    if (walk_chance(w, 0.3)) large_products(&m);
+    if (walk_chance(w, 0.6)) attentions(&m);
+    if (walk_chance(w, 0.7)) parts(&m);
+    if (walk_chance(w, 0.3) && m.per_node > 1) collectives(&m);
+    if (walk_chance(w, 0.3) && m.per_node > 1) small(&m);
+}
+
 static void machine(struct walk *w, struct fr_text *out) {
     struct machine m = {.w = w, .out = out, .speed = walk_between(w, 0.5, 2)};
     m.scatter = walk_chance(w, 0.2) ? 0 : walk_between(w, 0.001, 0.1);
@@ -252,6 +379,37 @@ void walk_samples(struct walk *w) {
                 line_add_all(&line, walk_word(w, uses, word, sizeof word));
                 line_run(&line);
             }
+            walk_show("c.json");
+        }
+        fr_text_free(&samples);
+    }
+}
+
+void walk_cards(struct walk *w) {
+    static const char ends[] =
+        "dgx-h100 --json|dgx-h100 --json|dgx-h100 --out c.json|dgx-h100 --out c.json|dgx-a100 "
+        "--out c.json|dgx-b200 --json|dgx-h200 --out c.json|mi300x --json|frontier --json|"
+        "dgx-h100|in/rich/cluster.json --json";
+    static const char uses[] =
+        "predict --cluster c.json --model llama-3-8b --set tp=2 --set dp=4 --set "
+        "global_batch=16 --json|"
+        "predict --cluster c.json --model gpt-2 --set dp=2 --set global_batch=8 --json|"
+        "gemm --cluster c.json --m 513 --n 4096 --k 6500 --dtype bf16 --json|"
+        "gemm --cluster c.json --m 2048 --n 4096 --k 4096 --dtype fp8 --json";
+    struct line line;
+    char word[128];
+    for (int i = 0; i < w->count; i++) {
+        struct fr_text samples = {0};
+        card(w, &samples);
+        if (walk_chance(w, 0.15)) spoil(w, &samples);
+        walk_write("s.jsonl", &samples);
+        line.n = 0;
+        line_add_all(&line, "fit s.jsonl --base");
+        line_add_all(&line, walk_word(w, ends, word, sizeof word));
+        if (line_run(&line) == 0 && strstr(word, "--out")) {
+            line.n = 0;
+            line_add_all(&line, walk_word(w, uses, word, sizeof word));
+            line_run(&line);
             walk_show("c.json");
         }
         fr_text_free(&samples);

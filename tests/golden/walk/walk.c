@@ -121,6 +121,10 @@ static const struct {
     {"costs", walk_costs},
     {"members", walk_members},
     {"comparisons", walk_comparisons},
+    {"software", walk_software},
+    {"runtimes", walk_runtimes},
+    {"generations", walk_generations},
+    {"cards", walk_cards},
 };
 
 int main(int argc, char **argv) {

@@ -4,7 +4,6 @@
 
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
-#include "models/outcome/report.h"
 #include "models/price/offload.h"
 #include "tests/pipeline.h"
 
@@ -174,36 +173,10 @@ static void what_waits_for_weights(void **state) {
     drop(&s);
 }
 
-static void says(const char *const *sets, int reason, const char *part) {
-    struct fr_job job;
-    struct fr_outcome out;
-    struct fr_text text = {0};
-    fr_test_job("dgx-a100", "gpt-2", sets, &job);
-    fr_cost(&job, &job.plan, &out);
-    assert_true(out.reasons == FR_BECAUSE(reason));
-    fr_report_reason(&job, &out, reason, &text);
-    FR_TRUE(strstr(fr_text_get(&text), part), "it says \"%s\"", fr_text_get(&text));
-    fr_text_free(&text);
-    fr_job_free(&job);
-}
-
-static void what_is_not_described(void **state) {
-    const char *const no_link[] = {"offload=activations", NULL};
-    const char *const no_rate[] = {"offload=all", "cluster.device.host_link=1 GB/s", NULL};
-    const char *const little[] = {HOST, "offload=optimizer", "cluster.device.host_memory=1 GB",
-                                  NULL};
-    const char *const forward[] = {HOST, "offload=optimizer", "pass=forward", NULL};
-    (void)state;
-    says(no_link, FR_REASON_HOST, "--set cluster.device.host_link=\"25 GB/s\"");
-    says(no_rate, FR_REASON_HOST, "--set cluster.device.host_bandwidth=\"30 GB/s\"");
-    says(little, FR_REASON_MEMORY, "a device's share of the host's memory is 1.000 GB");
-    says(forward, FR_REASON_IDLE_KEY, "offload would have no effect");
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(activations_hide),       cmocka_unit_test(the_optimizer_steps_there),
-        cmocka_unit_test(bytes_by_hand),          cmocka_unit_test(the_device_waits),
-        cmocka_unit_test(what_waits_for_weights), cmocka_unit_test(what_is_not_described)};
+        cmocka_unit_test(activations_hide), cmocka_unit_test(the_optimizer_steps_there),
+        cmocka_unit_test(bytes_by_hand), cmocka_unit_test(the_device_waits),
+        cmocka_unit_test(what_waits_for_weights)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

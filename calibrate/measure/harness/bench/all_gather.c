@@ -1,17 +1,11 @@
 /* MPI_Allgather: every rank's part to all, floats. */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_all_gather; /* below */
-
 static int call(const struct fr_work *work) {
     const struct fr_point *p = work->point;
     int part = p->count / p->team->n_ranks;
     return MPI_Allgather(work->send, part, MPI_FLOAT, work->recv, part, MPI_FLOAT,
                          p->team->call);
-}
-
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    return fr_bench_collective_plan(bench, &fr_bench_all_gather, err);
 }
 
 const struct fr_bench_row fr_bench_all_gather = {
@@ -21,7 +15,7 @@ const struct fr_bench_row fr_bench_all_gather = {
     .op = FR_OP_ALL_GATHER,
     .divided = true,
     .call = call,
-    .plan = plan,
+    .plan = fr_bench_collective_plan,
     .head = fr_bench_collective_head,
     .run = fr_bench_collective_run,
 };

@@ -8,9 +8,10 @@ static int call(const struct fr_work *work) {
     return MPI_Allreduce(MPI_IN_PLACE, work->recv, p->count, MPI_FLOAT, MPI_SUM, p->team->call);
 }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    FR_TRY(fr_bench_collective_plan(bench, &fr_bench_all_reduce, err));
-    return fr_bench_plan_beyond(bench, &fr_bench_all_reduce, err);
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
+    FR_TRY(fr_bench_collective_plan(bench, row, err));
+    return fr_bench_plan_beyond(bench, row, err);
 }
 
 const struct fr_bench_row fr_bench_all_reduce = {

@@ -1,17 +1,11 @@
 /* MPI_Alltoall: a part from each to each, floats. */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_all_to_all; /* below */
-
 static int call(const struct fr_work *work) {
     const struct fr_point *p = work->point;
     int part = p->count / p->team->n_ranks;
     return MPI_Alltoall(work->send, part, MPI_FLOAT, work->recv, part, MPI_FLOAT,
                         p->team->call);
-}
-
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    return fr_bench_collective_plan(bench, &fr_bench_all_to_all, err);
 }
 
 const struct fr_bench_row fr_bench_all_to_all = {
@@ -21,7 +15,7 @@ const struct fr_bench_row fr_bench_all_to_all = {
     .op = FR_OP_ALL_TO_ALL,
     .divided = true,
     .call = call,
-    .plan = plan,
+    .plan = fr_bench_collective_plan,
     .head = fr_bench_collective_head,
     .run = fr_bench_collective_run,
 };

@@ -1,15 +1,9 @@
 /* MPI_Bcast: from rank 0, floats. */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_broadcast; /* below */
-
 static int call(const struct fr_work *work) {
     const struct fr_point *p = work->point;
     return MPI_Bcast(work->recv, p->count, MPI_FLOAT, 0, p->team->call);
-}
-
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    return fr_bench_collective_plan(bench, &fr_bench_broadcast, err);
 }
 
 const struct fr_bench_row fr_bench_broadcast = {
@@ -18,7 +12,7 @@ const struct fr_bench_row fr_bench_broadcast = {
     .feeds = "collectives.broadcast",
     .op = FR_OP_BROADCAST,
     .call = call,
-    .plan = plan,
+    .plan = fr_bench_collective_plan,
     .head = fr_bench_collective_head,
     .run = fr_bench_collective_run,
 };

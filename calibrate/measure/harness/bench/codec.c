@@ -10,8 +10,6 @@
 #include "calibrate/measure/harness/bench.h"
 #include "calibrate/measure/harness/pages.h"
 
-extern const struct fr_bench_row fr_bench_codec; /* below */
-
 enum { ENCODE, DECODE, LARGEST = 2048, RANK_MAX = 64 };
 
 struct matrices {
@@ -47,8 +45,9 @@ static fr_status open_matrices(struct fr_bench *bench, void **state, struct fr_e
     return FR_OK;
 }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    struct fr_point point = {.row = &fr_bench_codec, .team = &bench->teams.team[0]};
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
+    struct fr_point point = {.row = row, .team = &bench->teams.team[0]};
     int largest = bench->options.quick ? LARGEST / 2 : LARGEST;
     for (point.m = 512; point.m <= largest; point.m *= 2)
         for (point.n = 512; point.n <= point.m; point.n *= 2)

@@ -2,8 +2,6 @@
  * heads, keys and values shared or not, causal or not, forward and backward. */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_device_attention; /* below */
-
 enum { TOKENS = 16384 };
 
 static const struct shape {
@@ -32,12 +30,13 @@ static struct fr_device_task task_of(const struct fr_point *p) {
                                    .backward = a->pass != 0};
 }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
     for (int i = 0; i < N_SHAPES; i++)
         for (int pass = 0; pass < 2; pass++) {
             const struct shape *s = &shapes[i];
             const struct fr_point point = {
-                .row = &fr_bench_device_attention,
+                .row = row,
                 .team = &bench->teams.team[0],
                 .step = s->step,
                 .attention = {.kernel = FR_SAMPLE_FLASH,

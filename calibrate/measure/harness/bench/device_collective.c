@@ -4,8 +4,6 @@
 
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_device_collective; /* below */
-
 static const struct {
     fr_op op;
     bool divided;
@@ -37,13 +35,13 @@ static int step_of(const struct fr_team *team, const struct fr_bench *bench, dou
     return end ? FR_STEP_NEEDED : fmod(log2(size_B), 4) == 3 ? 0 : 1;
 }
 
-static fr_status plan_op(struct fr_bench *bench, const struct fr_team *team, int i,
-                         struct fr_error *err) {
+static fr_status plan_op(struct fr_bench *bench, const struct fr_bench_row *row,
+                         const struct fr_team *team, int i, struct fr_error *err) {
     double ratio = ratio_of(bench, team);
     int last = 0;
     if (ops[i].op == FR_OP_SEND_RECV && team->n_ranks != PING_PONG) return FR_OK;
     for (double size_B = SMALLEST_B; size_B <= bench->options.max_size_B; size_B *= ratio) {
-        struct fr_point point = {.row = &fr_bench_device_collective,
+        struct fr_point point = {.row = row,
                                  .team = team,
                                  .part = (int)ops[i].op,
                                  .count = fr_bench_count(size_B, ops[i].divided, team->n_ranks),
@@ -57,14 +55,15 @@ static fr_status plan_op(struct fr_bench *bench, const struct fr_team *team, int
     return FR_OK;
 }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
     for (int t = 0; t < bench->teams.count && !bench->no_groups; t++) {
         struct fr_team *team = &bench->teams.team[t];
         if (team->kind != FR_TEAM_GROUP || !fr_bench_group_wanted(bench, team->n_ranks))
             continue;
         FR_TRY(fr_bench_device_join(bench, team, err));
         for (int i = 0; i < N_OPS && !bench->no_groups; i++)
-            FR_TRY(plan_op(bench, team, i, err));
+            FR_TRY(plan_op(bench, row, team, i, err));
     }
     return FR_OK;
 }

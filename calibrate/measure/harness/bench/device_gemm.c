@@ -3,8 +3,6 @@
 #include "calibrate/measure/harness/bench.h"
 #include "calibrate/measure/harness/gemm_points.h"
 
-extern const struct fr_bench_row fr_bench_device_gemm; /* below */
-
 /* Columns and inner dimension of weights, by hidden size: queries, keys and values; projection; both of an MLP; logits. */
 static const struct shape {
     int n, k;
@@ -58,9 +56,9 @@ static fr_status plan_shapes(struct fr_bench *bench, const struct format *f,
 }
 
 /* A dtype whose largest square this device or its libraries cannot do is left out. */
-static fr_status plan_format(struct fr_bench *bench, const struct format *f,
-                             struct fr_error *err) {
-    struct fr_point point = {.row = &fr_bench_device_gemm,
+static fr_status plan_format(struct fr_bench *bench, const struct fr_bench_row *row,
+                             const struct format *f, struct fr_error *err) {
+    struct fr_point point = {.row = row,
                              .team = &bench->teams.team[0],
                              .dtype = f->dtype,
                              .batch = 1,
@@ -78,9 +76,10 @@ static fr_status plan_format(struct fr_bench *bench, const struct format *f,
                                                   : FR_OK;
 }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        FR_TRY(plan_format(bench, &formats[i], err));
+        FR_TRY(plan_format(bench, row, &formats[i], err));
     return FR_OK;
 }
 

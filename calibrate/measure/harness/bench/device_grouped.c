@@ -4,8 +4,6 @@
 #include "calibrate/measure/harness/bench.h"
 #include "calibrate/measure/harness/gemm_points.h"
 
-extern const struct fr_bench_row fr_bench_device_grouped; /* below */
-
 /* Experts or heads, rows, columns, inner dimension. */
 static const struct shape {
     int batch, m, n, k;
@@ -19,13 +17,13 @@ static const struct shape {
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
 /* A dtype whose first shape this device or its libraries cannot do is left out. */
-static fr_status plan_dtype(struct fr_bench *bench, fr_dtype dtype, int last,
-                            struct fr_error *err) {
+static fr_status plan_dtype(struct fr_bench *bench, const struct fr_bench_row *row,
+                            fr_dtype dtype, int last, struct fr_error *err) {
     bool added = true;
     for (int i = 0; i < N_SHAPES; i++)
         for (int way = FR_TRANSPOSED_B; way >= last;
              way -= FR_TRANSPOSED_B - FR_TRANSPOSED_NONE) {
-            const struct fr_point point = {.row = &fr_bench_device_grouped,
+            const struct fr_point point = {.row = row,
                                            .team = &bench->teams.team[0],
                                            .dtype = dtype,
                                            .m = shapes[i].m,
@@ -42,9 +40,10 @@ static fr_status plan_dtype(struct fr_bench *bench, fr_dtype dtype, int last,
     return FR_OK;
 }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    FR_TRY(plan_dtype(bench, FR_BF16, FR_TRANSPOSED_NONE, err));
-    return plan_dtype(bench, FR_FP8, FR_TRANSPOSED_B, err);
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
+    FR_TRY(plan_dtype(bench, row, FR_BF16, FR_TRANSPOSED_NONE, err));
+    return plan_dtype(bench, row, FR_FP8, FR_TRANSPOSED_B, err);
 }
 
 const struct fr_bench_row fr_bench_device_grouped = {

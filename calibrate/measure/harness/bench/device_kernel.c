@@ -2,16 +2,15 @@
  * of a graph's. */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_device_kernel; /* below */
-
 static struct fr_device_task task_of(const struct fr_point *point) {
     return (struct fr_device_task){.kind = point->part ? FR_DEVICE_GRAPH : FR_DEVICE_LAUNCH};
 }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
     for (int graph = 0; graph < 2; graph++) {
         const struct fr_point point = {
-            .row = &fr_bench_device_kernel, .team = &bench->teams.team[0], .part = graph};
+            .row = row, .team = &bench->teams.team[0], .part = graph};
         const struct fr_device_task task = task_of(&point);
         bool added = false;
         FR_TRY(fr_bench_device_add(bench, &point, &task, &added, err));
@@ -25,12 +24,6 @@ static void head(const struct fr_bench *bench, const struct fr_point *point,
     fr_sample_head_kernel(&(struct fr_sample_kernel){.graph = point->part != 0}, text);
 }
 
-static fr_status run(void *context, int calls, struct fr_error *err) {
-    struct fr_work *work = context;
-    const struct fr_device_task task = task_of(work->point);
-    return fr_bench_device_run(work, &task, 0, calls, err);
-}
-
 const struct fr_bench_row fr_bench_device_kernel = {
     .name = "device_kernel",
     .measures = "an empty kernel of a GPU, alone and in a graph (--device)",
@@ -41,5 +34,6 @@ const struct fr_bench_row fr_bench_device_kernel = {
     .step = FR_STEP_NEEDED,
     .plan = plan,
     .head = head,
-    .run = run,
+    .task = task_of,
+    .run = fr_bench_device_run_task,
 };

@@ -1,8 +1,6 @@
 /* Copies between a host and its device, each way, of pages that are locked in memory and of others. */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_device_link; /* below */
-
 enum { WAY = 1, PAGES = 2, SMALLEST = 4 << 10, LARGEST = 256 << 20 };
 
 static struct fr_device_task task_of(const struct fr_point *point) {
@@ -13,8 +11,9 @@ static struct fr_device_task task_of(const struct fr_point *point) {
 }
 
 /* The largest size first, so that the host's buffers are made once. */
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    struct fr_point point = {.row = &fr_bench_device_link, .team = &bench->teams.team[0]};
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
+    struct fr_point point = {.row = row, .team = &bench->teams.team[0]};
     for (point.count = LARGEST; point.count >= SMALLEST; point.count /= 16)
         for (point.part = 0; point.part <= (WAY | PAGES); point.part++) {
             bool added = false;
@@ -37,12 +36,6 @@ static void head(const struct fr_bench *bench, const struct fr_point *point,
         text);
 }
 
-static fr_status run(void *context, int calls, struct fr_error *err) {
-    struct fr_work *work = context;
-    const struct fr_device_task task = task_of(work->point);
-    return fr_bench_device_run(work, &task, 0, calls, err);
-}
-
 const struct fr_bench_row fr_bench_device_link = {
     .name = "device_link",
     .measures =
@@ -53,5 +46,6 @@ const struct fr_bench_row fr_bench_device_link = {
     .on_device = true,
     .plan = plan,
     .head = head,
-    .run = run,
+    .task = task_of,
+    .run = fr_bench_device_run_task,
 };

@@ -2,8 +2,6 @@
  * its memory. */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_device_memory; /* below */
-
 static const double SMALLEST_B = 4 << 20,
                     LARGEST_B = 8589934588.0; /* floats that an int counts */
 
@@ -32,8 +30,9 @@ static fr_status plan_kind(struct fr_bench *bench, struct fr_point point,
     return FR_OK;
 }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    struct fr_point point = {.row = &fr_bench_device_memory, .team = &bench->teams.team[0]};
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
+    struct fr_point point = {.row = row, .team = &bench->teams.team[0]};
     for (point.part = 0; point.part < FR_TRAFFIC_OPERANDS; point.part++)
         FR_TRY(plan_kind(bench, point, err));
     return FR_OK;
@@ -48,12 +47,6 @@ static void head(const struct fr_bench *bench, const struct fr_point *point,
                           text);
 }
 
-static fr_status run(void *context, int calls, struct fr_error *err) {
-    struct fr_work *work = context;
-    const struct fr_device_task task = task_of(work->point);
-    return fr_bench_device_run(work, &task, 0, calls, err);
-}
-
 const struct fr_bench_row fr_bench_device_memory = {
     .name = "device_memory",
     .measures =
@@ -64,5 +57,6 @@ const struct fr_bench_row fr_bench_device_memory = {
     .on_device = true,
     .plan = plan,
     .head = head,
-    .run = run,
+    .task = task_of,
+    .run = fr_bench_device_run_task,
 };

@@ -2,8 +2,6 @@
  * own time while the collective runs.  The loss is device.interference. */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_device_overlap; /* below */
-
 _Static_assert((int)FR_DEVICE_BESIDE_COLLECTIVE == (int)FR_OVERLAP_COMM &&
                    (int)FR_DEVICE_BESIDE_DURING == (int)FR_OVERLAP_DURING,
                "parts are those of samples");
@@ -36,13 +34,14 @@ static struct fr_team *everyone(struct fr_bench *bench) {
     return NULL;
 }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
     struct fr_team *team = everyone(bench);
     if (!team || bench->no_groups) return FR_OK;
     FR_TRY(fr_bench_device_join(bench, team, err));
     for (int i = 0; i < N_CASES && !bench->no_groups; i++)
         for (int part = FR_OVERLAP_COMM; part <= FR_OVERLAP_DURING; part++) {
-            struct fr_point point = {.row = &fr_bench_device_overlap,
+            struct fr_point point = {.row = row,
                                      .team = team,
                                      .part = part,
                                      .count = fr_bench_count(cases[i].size_B, false, 2)};
@@ -70,12 +69,6 @@ static void head(const struct fr_bench *bench, const struct fr_point *point,
         text);
 }
 
-static fr_status run(void *context, int calls, struct fr_error *err) {
-    struct fr_work *work = context;
-    const struct fr_device_task task = task_of(work->point);
-    return fr_bench_device_run(work, &task, 0.05, calls, err);
-}
-
 const struct fr_bench_row fr_bench_device_overlap = {
     .name = "device_overlap",
     .measures = "all-reduce of GPUs beside a product: alone, together, the product meanwhile "
@@ -87,5 +80,7 @@ const struct fr_bench_row fr_bench_device_overlap = {
     .step = 2,
     .plan = plan,
     .head = head,
-    .run = run,
+    .task = task_of,
+    .heat_s = 0.05,
+    .run = fr_bench_device_run_task,
 };

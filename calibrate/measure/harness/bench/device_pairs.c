@@ -1,8 +1,6 @@
 /* Several pairs of devices at once, within the first node and between the first two: there and back, or both ways at once. */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_device_pairs; /* below */
-
 enum { ONE, BOTH, SMALLEST_B = 8 << 10 };
 
 static struct fr_device_task task_of(const struct fr_point *p) {
@@ -15,11 +13,11 @@ static struct fr_device_task task_of(const struct fr_point *p) {
                                    .size_B = (double)p->count * sizeof(float)};
 }
 
-static fr_status plan_team(struct fr_bench *bench, const struct fr_team *team,
-                           struct fr_error *err) {
+static fr_status plan_team(struct fr_bench *bench, const struct fr_bench_row *row,
+                           const struct fr_team *team, struct fr_error *err) {
     for (int direction = ONE; direction <= BOTH; direction++)
         for (double size_B = SMALLEST_B; size_B <= bench->options.max_size_B; size_B *= 32) {
-            const struct fr_point point = {.row = &fr_bench_device_pairs,
+            const struct fr_point point = {.row = row,
                                            .team = team,
                                            .part = direction,
                                            .count = fr_bench_count(size_B, false, 2)};
@@ -28,8 +26,9 @@ static fr_status plan_team(struct fr_bench *bench, const struct fr_team *team,
     return FR_OK;
 }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    return fr_bench_device_teams(bench, FR_TEAM_PAIRS, plan_team, err);
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
+    return fr_bench_device_teams(bench, row, FR_TEAM_PAIRS, plan_team, err);
 }
 
 static void head(const struct fr_bench *bench, const struct fr_point *point,
@@ -41,12 +40,6 @@ static void head(const struct fr_bench *bench, const struct fr_point *point,
                                   .n_pairs = point->team->n_pairs,
                                   .size_B = (double)point->count * sizeof(float)},
         text);
-}
-
-static fr_status run(void *context, int calls, struct fr_error *err) {
-    struct fr_work *work = context;
-    const struct fr_device_task task = task_of(work->point);
-    return fr_bench_device_run(work, &task, 0, calls, err);
 }
 
 /* Two messages, or two exchanges, are a call. */
@@ -61,5 +54,6 @@ const struct fr_bench_row fr_bench_device_pairs = {
     .step = 3,
     .plan = plan,
     .head = head,
-    .run = run,
+    .task = task_of,
+    .run = fr_bench_device_run_task,
 };

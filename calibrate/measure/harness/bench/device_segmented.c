@@ -2,8 +2,6 @@
  * and every g-th rank (data groups, a rail each). */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_device_segmented; /* below */
-
 static const fr_op ops[] = {FR_OP_ALL_REDUCE, FR_OP_ALL_GATHER, FR_OP_ALL_TO_ALL};
 enum { N_OPS = sizeof ops / sizeof *ops, SMALLEST_B = 32 << 10 };
 
@@ -14,12 +12,12 @@ static struct fr_device_task task_of(const struct fr_point *p) {
                                    .size_B = (double)p->count * sizeof(float)};
 }
 
-static fr_status plan_team(struct fr_bench *bench, const struct fr_team *team,
-                           struct fr_error *err) {
+static fr_status plan_team(struct fr_bench *bench, const struct fr_bench_row *row,
+                           const struct fr_team *team, struct fr_error *err) {
     for (int o = 0; o < N_OPS; o++)
         for (double size_B = SMALLEST_B; size_B <= bench->options.max_size_B; size_B *= 32) {
             bool divided = ops[o] != FR_OP_ALL_REDUCE;
-            struct fr_point point = {.row = &fr_bench_device_segmented,
+            struct fr_point point = {.row = row,
                                      .team = team,
                                      .part = o,
                                      .count = fr_bench_count(size_B, divided, team->n_ranks)};
@@ -30,8 +28,9 @@ static fr_status plan_team(struct fr_bench *bench, const struct fr_team *team,
     return FR_OK;
 }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    return fr_bench_device_teams(bench, FR_TEAM_SEGMENTS, plan_team, err);
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
+    return fr_bench_device_teams(bench, row, FR_TEAM_SEGMENTS, plan_team, err);
 }
 
 static void head(const struct fr_bench *bench, const struct fr_point *point,
@@ -49,12 +48,6 @@ static void head(const struct fr_bench *bench, const struct fr_point *point,
         text);
 }
 
-static fr_status run(void *context, int calls, struct fr_error *err) {
-    struct fr_work *work = context;
-    const struct fr_device_task task = task_of(work->point);
-    return fr_bench_device_run(work, &task, 0, calls, err);
-}
-
 const struct fr_bench_row fr_bench_device_segmented = {
     .name = "device_segmented",
     .measures = "all-reduce, all-gather and all-to-all on disjoint groups of GPUs at once "
@@ -66,5 +59,6 @@ const struct fr_bench_row fr_bench_device_segmented = {
     .step = 4,
     .plan = plan,
     .head = head,
-    .run = run,
+    .task = task_of,
+    .run = fr_bench_device_run_task,
 };

@@ -4,12 +4,11 @@
 
 #include "calibrate/measure/harness/gemm_points.h"
 
-extern const struct fr_bench_row fr_bench_gemm; /* below */
-
 static bool skips(const struct fr_point *p) { return fr_gemm_is_large(p, FR_SAMPLE_PLAIN); }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    struct fr_point point = {.row = &fr_bench_gemm, .dtype = FR_FP32};
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
+    struct fr_point point = {.row = row, .dtype = FR_FP32};
     point.transposed = FR_TRANSPOSED_NONE;
     FR_TRY(fr_gemm_plan_grid(bench, point, bench->options.quick ? 1024 : 2048, err));
     point.transposed = FR_TRANSPOSED_A;

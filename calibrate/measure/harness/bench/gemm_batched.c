@@ -5,10 +5,9 @@
 
 #include "calibrate/measure/harness/gemm_points.h"
 
-extern const struct fr_bench_row fr_bench_gemm_batched; /* below */
-
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    struct fr_point point = {.row = &fr_bench_gemm_batched, .team = &bench->teams.team[0]};
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
+    struct fr_point point = {.row = row, .team = &bench->teams.team[0]};
     for (int dtype = 0; dtype < 2; dtype++)
         for (int batch = 4; batch <= 16; batch *= 4)
             for (int s = 64; s <= 256; s *= 2)

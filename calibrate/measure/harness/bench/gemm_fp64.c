@@ -3,10 +3,9 @@
 
 #include "calibrate/measure/harness/gemm_points.h"
 
-extern const struct fr_bench_row fr_bench_gemm_fp64; /* below */
-
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    const struct fr_point point = {.row = &fr_bench_gemm_fp64, .dtype = FR_FP64};
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
+    const struct fr_point point = {.row = row, .dtype = FR_FP64};
     return fr_gemm_plan_grid(bench, point, bench->options.quick ? 256 : 512, err);
 }
 

@@ -150,9 +150,10 @@ static size_t row_index(void) {
 
 /* Two sizes within a private cache, every octave above, and the largest, which is what
  * memory_bandwidth is. */
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
     const struct block *block = bench->state[row_index()];
-    struct fr_point point = {.row = &fr_bench_memory, .team = &bench->teams.team[0]};
+    struct fr_point point = {.row = row, .team = &bench->teams.team[0]};
     for (point.part = 0; point.part < FR_TRAFFIC_COUNT; point.part++) {
         const struct loop *loop = &loops[point.part];
         int decades = 0;

@@ -13,8 +13,6 @@
 #include "base/alloc.h"
 #include "calibrate/measure/harness/gemm_points.h"
 
-extern const struct fr_bench_row fr_bench_operands; /* below */
-
 static const double SMALLEST_B = 4 << 20, LARGEST_B = 128 << 20;
 /* Forward, weight-gradient and wider products of a layer, each of a few hundred KiB. */
 static const struct {
@@ -63,9 +61,10 @@ static bool adds_little(const struct fr_point *p) {
 }
 
 /* A point's part is its working set in KiB; 0: one set of operands.  With B transposed it adds to its result. */
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
     struct fr_point point = {
-        .row = &fr_bench_operands, .team = &bench->teams.team[0], .dtype = FR_FP32, .batch = 1};
+        .row = row, .team = &bench->teams.team[0], .dtype = FR_FP32, .batch = 1};
     for (int s = 0; s < SHAPES; s++) {
         point.m = shapes[s].m;
         point.n = shapes[s].n;

@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-extern const struct fr_bench_row fr_bench_overlap; /* below */
-
 enum { DIM = 512 };
 
 static fr_status open_pool(struct fr_bench *bench, void **state, struct fr_error *err) {
@@ -15,13 +13,14 @@ static fr_status open_pool(struct fr_bench *bench, void **state, struct fr_error
     return *state ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "the operands of overlap");
 }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
     for (int t = 0; t < bench->teams.count; t++) {
         const struct fr_team *team = &bench->teams.team[t];
         if (team->kind != FR_TEAM_EVERYONE || team->n_ranks < 2) continue;
         for (double size_B = 64 << 10; size_B <= bench->options.max_size_B; size_B *= 8)
             for (int part = FR_OVERLAP_COMM; part <= FR_OVERLAP_DURING; part++) {
-                struct fr_point point = {.row = &fr_bench_overlap,
+                struct fr_point point = {.row = row,
                                          .team = team,
                                          .part = part,
                                          .m = DIM,

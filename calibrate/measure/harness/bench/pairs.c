@@ -2,18 +2,17 @@
  * adapter leaves to each.  There and back (one), or both ways at once (both). */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_pairs; /* below */
-
 enum { ONE, BOTH };
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
     for (int t = 0; t < bench->teams.count; t++) {
         const struct fr_team *team = &bench->teams.team[t];
         if (team->kind != FR_TEAM_PAIRS) continue;
         for (int direction = ONE; direction <= BOTH; direction++)
             /* One pair there and back is send_recv; every other size is enough for contention. */
             for (int i = 0; i < bench->n_sizes; i += bench->options.sizes ? 1 : 4) {
-                struct fr_point point = {.row = &fr_bench_pairs,
+                struct fr_point point = {.row = row,
                                          .team = team,
                                          .part = direction,
                                          .count = fr_bench_count(bench->size_B[i], false, 2)};

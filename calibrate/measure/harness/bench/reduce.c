@@ -1,15 +1,9 @@
 /* MPI_Reduce: the sum to rank 0, floats. */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_reduce; /* below */
-
 static int call(const struct fr_work *work) {
     const struct fr_point *p = work->point;
     return MPI_Reduce(work->send, work->recv, p->count, MPI_FLOAT, MPI_SUM, 0, p->team->call);
-}
-
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    return fr_bench_collective_plan(bench, &fr_bench_reduce, err);
 }
 
 const struct fr_bench_row fr_bench_reduce = {
@@ -18,7 +12,7 @@ const struct fr_bench_row fr_bench_reduce = {
     .feeds = "collectives.reduce",
     .op = FR_OP_REDUCE,
     .call = call,
-    .plan = plan,
+    .plan = fr_bench_collective_plan,
     .head = fr_bench_collective_head,
     .run = fr_bench_collective_run,
 };

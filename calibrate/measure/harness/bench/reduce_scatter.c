@@ -1,17 +1,11 @@
 /* MPI_Reduce_scatter_block: a part of the sum to each, floats. */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_reduce_scatter; /* below */
-
 static int call(const struct fr_work *work) {
     const struct fr_point *p = work->point;
     int part = p->count / p->team->n_ranks;
     return MPI_Reduce_scatter_block(work->send, work->recv, part, MPI_FLOAT, MPI_SUM,
                                     p->team->call);
-}
-
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    return fr_bench_collective_plan(bench, &fr_bench_reduce_scatter, err);
 }
 
 const struct fr_bench_row fr_bench_reduce_scatter = {
@@ -22,7 +16,7 @@ const struct fr_bench_row fr_bench_reduce_scatter = {
     .op = FR_OP_REDUCE_SCATTER,
     .divided = true,
     .call = call,
-    .plan = plan,
+    .plan = fr_bench_collective_plan,
     .head = fr_bench_collective_head,
     .run = fr_bench_collective_run,
 };

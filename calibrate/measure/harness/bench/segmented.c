@@ -2,27 +2,26 @@
  * neighbours (tensor groups) and every g-th rank (data groups). */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_segmented; /* below */
-
 static const fr_op ops[] = {FR_OP_ALL_REDUCE, FR_OP_ALL_GATHER, FR_OP_ALL_TO_ALL};
 
-static fr_status plan_team(struct fr_bench *bench, const struct fr_team *team,
-                           struct fr_error *err) {
+static fr_status plan_team(struct fr_bench *bench, const struct fr_bench_row *row,
+                           const struct fr_team *team, struct fr_error *err) {
     for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
-        const struct fr_bench_row *row = fr_bench_row_of(ops[o]);
+        bool divided = fr_bench_row_of(ops[o])->divided;
         for (double size_B = 8 << 10; size_B <= bench->options.max_size_B; size_B *= 16) {
-            struct fr_point point = {.row = &fr_bench_segmented, .team = team, .part = (int)o};
-            point.count = fr_bench_count(size_B, row->divided, team->n_ranks);
+            struct fr_point point = {.row = row, .team = team, .part = (int)o};
+            point.count = fr_bench_count(size_B, divided, team->n_ranks);
             FR_TRY(fr_bench_add(bench, &point, err));
         }
     }
     return FR_OK;
 }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
+static fr_status plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                      struct fr_error *err) {
     for (int t = 0; t < bench->teams.count; t++)
         if (bench->teams.team[t].kind == FR_TEAM_SEGMENTS)
-            FR_TRY(plan_team(bench, &bench->teams.team[t], err));
+            FR_TRY(plan_team(bench, row, &bench->teams.team[t], err));
     return FR_OK;
 }
 

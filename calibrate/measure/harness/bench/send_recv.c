@@ -2,8 +2,6 @@
  * is one way.  It is its own synchronisation: the clock of the first rank sees all of it. */
 #include "calibrate/measure/harness/bench.h"
 
-extern const struct fr_bench_row fr_bench_send_recv; /* below */
-
 static int call(const struct fr_work *work) {
     enum { TAG = 8 };
     const struct fr_point *p = work->point;
@@ -19,10 +17,6 @@ static int call(const struct fr_work *work) {
     return MPI_Send(work->send, p->count, MPI_FLOAT, other, TAG, comm);
 }
 
-static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    return fr_bench_collective_plan(bench, &fr_bench_send_recv, err);
-}
-
 const struct fr_bench_row fr_bench_send_recv = {
     .name = "send_recv",
     .measures = "one way of a ping-pong, within a node and between two",
@@ -31,7 +25,7 @@ const struct fr_bench_row fr_bench_send_recv = {
     .op = FR_OP_SEND_RECV,
     .pair_only = true,
     .call = call,
-    .plan = plan,
+    .plan = fr_bench_collective_plan,
     .head = fr_bench_collective_head,
     .run = fr_bench_collective_run,
 };

@@ -46,8 +46,8 @@ static fr_status check(const struct fr_unit *u, struct fr_error *err) {
                                   : NULL;
     if (lacks) return fr_fail(err, FR_ERR_INPUT, NULL, "%s", lacks);
     FR_TRY(check_crossing(u->run, err));
-    FR_TRY(fr_real_divides("the number of heads", t->heads, "tp", u->tp, err));
-    FR_TRY(fr_real_divides("the MLP's width", t->ffn, "tp", u->tp, err));
+    FR_TRY(fr_real_divides("the number of heads", t->heads, "tp", u->grid.p, err));
+    FR_TRY(fr_real_divides("the MLP's width", t->ffn, "tp", u->mlp.p, err));
     if (plan->method->uses_ghost) {
         int64_t q = t->heads * t->head_dim;
         if (plan->phantom_parts != FR_PHANTOM_MLP)
@@ -58,7 +58,9 @@ static fr_status check(const struct fr_unit *u, struct fr_error *err) {
     }
     if (plan->method->branches && !plan->common_subgrid)
         return fr_real_divides("micro_batch", plan->micro_batch, "tp", plan->tp, err);
-    return u->block.rows ? fr_real_divides("hidden", t->hidden, "tp", u->tp, err) : FR_OK;
+    if (!u->block.rows) return FR_OK;
+    FR_TRY(fr_real_divides("hidden", t->hidden, "tp", u->grid.p, err));
+    return fr_real_divides("hidden", t->hidden, "tp", u->mlp.p, err);
 }
 
 /* ---- parameters ------------------------------------------------------------------------------ */
@@ -76,10 +78,13 @@ static int64_t common(const struct fr_unit *u) {
 
 /* Norms: of this rank's tokens both; of phantom the one of whole values, of which each rank has the part of its heads
  * or of its columns of the MLP. */
-static int64_t partial(const struct fr_unit *u) {
+static int64_t partial(const struct fr_unit *u, int part) {
     const struct fr_plan *plan = u->run->plan;
     int64_t h = u->block.hidden;
-    if (!plan->method->uses_ghost) return fr_block_parted(&u->block) ? 4 * h : 0;
+    if (!plan->method->uses_ghost && !u->block.parted) return 0;
+    if (plan->layer_tp) return 2 * h; /* a norm in each part */
+    if (part > 0) return 0;
+    if (!plan->method->uses_ghost) return 4 * h;
     return plan->phantom_parts == FR_PHANTOM_ALL ? 0 : 2 * h;
 }
 
@@ -128,17 +133,27 @@ static int64_t stream_values(const struct fr_unit *u) {
     return (int64_t)u->block.hidden * u->columns;
 }
 
+/* Do tokens move to the MLP and, which is the same question, back behind it? */
+static bool moves(const struct fr_unit *u) { return u->grid.p != u->mlp.p && !u->block.parted; }
+static bool moves_on(const struct fr_unit *u) { return moves(u) && u->mlp.p != u->to.p; }
+static int64_t most_moved(const struct fr_unit *u) {
+    int a = u->grid.columns.n, m = u->mlp.columns.n;
+    return moves(u) ? (int64_t)u->block.hidden * (a > m ? a : m) : 0;
+}
+
 /* Values of the parts of the scratch memory: a pass's data and the gradient of e; deferred
  * data, and saved data where weights' gradients follow at once; a softmax and an output that
- * are recomputed. */
-enum { PASS, ENCODED, DEFERRED, SAVED, SOFTMAX, OUTPUT, PARTS };
+ * are recomputed; of tokens between grids those before they move, gathered ones, and the output's gradient. */
+enum { PASS, ENCODED, DEFERRED, SAVED, SOFTMAX, OUTPUT, MOVED, GATHERED, BEHIND, PARTS };
 static void parts_of(const struct fr_unit *u, int64_t n[PARTS]) {
     n[PASS] = pass_of(u);
     n[ENCODED] = u->crosses ? stream_values(u) : 0;
     n[DEFERRED] = deferred_of(u);
     n[SAVED] = keeps_input(u) ? saved_of(u, false) : 0;
     n[SOFTMAX] = again(u) != FR_RECOMPUTE_NONE ? saved_of(u, true) - saved_of(u, false) : 0;
-    n[OUTPUT] = again(u) == FR_RECOMPUTE_FULL ? (int64_t)u->out * u->columns : 0;
+    n[OUTPUT] = again(u) == FR_RECOMPUTE_FULL ? fr_unit_leaves(u) : 0;
+    n[MOVED] = n[GATHERED] = most_moved(u);
+    n[BEHIND] = moves_on(u) ? most_moved(u) : 0;
 }
 
 static int64_t scratch(const struct fr_unit *u) {
@@ -159,7 +174,7 @@ static void *part_at(const struct fr_real *real, const struct fr_unit *u, int pa
 static void keeps(const struct fr_unit *u, int64_t n[3]) {
     n[0] = keeps_input(u) ? 0 : saved_of(u, again(u) == FR_RECOMPUTE_NONE);
     n[1] = u->splits ? deferred_of(u) : 0;
-    n[2] = u->splits ? (int64_t)u->out * u->columns : 0;
+    n[2] = !u->splits ? 0 : moves_on(u) ? most_moved(u) : fr_unit_leaves(u);
 }
 
 /* e, or its gradient, behind the stream; the first layer's is the stream itself. */
@@ -206,13 +221,33 @@ static void copy(struct fr_real *real, const struct fr_unit *u, const void *from
     FR_COMPUTE(real, memmove(to, from, (size_t)stream_values(u) * real->k->size_B));
 }
 
+/* The stream between two grids. */
+static fr_status move(struct fr_real *real, const struct fr_unit *u, MPI_Comm neighbours,
+                      const struct fr_unit_grid *from, const void *x,
+                      const struct fr_unit_grid *to, void *y) {
+    return fr_redistribute(real, neighbours, u->block.hidden, from->columns, x, to->columns,
+                           part_at(real, u, GATHERED), y);
+}
+
+/* Sublayer @p i reads x and writes y, which may be on another grid. */
+static fr_status forward_one(struct fr_real *real, const struct fr_unit *u,
+                             const struct fr_sublayer_pass *pass, bool last, const void *x,
+                             void *y) {
+    bool on = last ? moves_on(u) : moves(u);
+    void *made = on ? part_at(real, u, MOVED) : y;
+    FR_TRY(fr_sublayer_forward(pass, x, made));
+    if (!on) return FR_OK;
+    return last ? move(real, u, u->leaving, &u->mlp, made, &u->to, y)
+                : move(real, u, u->inside, &u->grid, made, &u->mlp, y);
+}
+
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *stored,
                          void *next) {
     struct fr_sublayer_pass pass[FR_SUBLAYERS];
     int n = open_passes(real, u, stored, pass);
     for (int i = 0; i < n; i++)
-        FR_TRY(fr_sublayer_forward(&pass[i], i ? pass[i].saved.x : stored->x,
-                                   i + 1 < n ? pass[i + 1].saved.x : next));
+        FR_TRY(forward_one(real, u, &pass[i], i + 1 == n, i ? pass[i].saved.x : stored->x,
+                           i + 1 < n ? pass[i + 1].saved.x : next));
     if (u->crosses && u->out > u->block.hidden)
         copy(real, u, pass[0].e, encoded(real, u, u->out, next));
     return FR_OK;
@@ -240,23 +275,41 @@ static void begin_encoded(struct fr_real *real, const struct fr_unit *u, const v
         FR_COMPUTE(real, memset(de, 0, (size_t)stream_values(u) * real->k->size_B));
 }
 
+/* stored->d := the gradient of the last sublayer's output, on its grid, until weights' gradients are made. */
+static fr_status begin_gradient(struct fr_real *real, const struct fr_unit *u,
+                                struct fr_unit_saved *stored, void *dy) {
+    int values = (int)fr_unit_leaves(u);
+    stored->d = u->splits ? stored->own[2] : moves_on(u) ? part_at(real, u, BEHIND) : dy;
+    if (moves_on(u)) return move(real, u, u->leaving, &u->to, dy, &u->mlp, stored->d);
+    if (u->splits) FR_COMPUTE(real, real->k->copy(1, values, dy, values, stored->d, values));
+    return FR_OK;
+}
+
+/* Sublayer @p i makes dx from dy, on the grid of what it read. */
+static fr_status input_one(struct fr_real *real, const struct fr_unit *u,
+                           const struct fr_sublayer_pass *pass, bool first, const void *x,
+                           const void *dy, void *dx) {
+    bool back = !first && moves(u);
+    void *made = back ? part_at(real, u, MOVED) : dx;
+    FR_TRY(fr_sublayer_input(pass, x, dy, made));
+    return back ? move(real, u, u->inside, &u->mlp, made, &u->grid, dx) : FR_OK;
+}
+
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *stored,
                        void *dy, void *dx) {
     struct fr_sublayer_pass pass[FR_SUBLAYERS];
-    int values = u->out * u->columns;
     bool first = u->in == u->block.hidden;
     void *de = first ? part_at(real, u, ENCODED) : encoded(real, u, u->in, dx);
-    stored->d = u->splits ? stored->own[2] : dy;
     stored->more = u->splits ? stored->own[1] : part_at(real, u, DEFERRED);
-    if (u->splits) FR_COMPUTE(real, real->k->copy(1, values, dy, values, stored->d, values));
     int n = open_passes(real, u, stored, pass);
     FR_TRY(recompute(real, u, stored, pass, n));
+    FR_TRY(begin_gradient(real, u, stored, dy));
     begin_encoded(real, u, dy, de);
     for (int i = n - 1; i >= 0; i--) {
         pass[i].de = de;
-        FR_TRY(fr_sublayer_input(&pass[i], i ? pass[i].saved.x : stored->x,
-                                 i + 1 < n ? pass[i + 1].deferred.dx : dy,
-                                 i ? pass[i].deferred.dx : dx));
+        FR_TRY(input_one(real, u, &pass[i], i == 0, i ? pass[i].saved.x : stored->x,
+                         i + 1 < n ? pass[i + 1].deferred.dx : stored->d,
+                         i ? pass[i].deferred.dx : dx));
     }
     if (u->crosses && first) FR_COMPUTE(real, real->k->add((size_t)stream_values(u), de, dx));
     return FR_OK;

@@ -1,7 +1,8 @@
 /* Words to activations (real/apps/mesh/words.h): each rank looks up its part of the
  * vocabulary.  An all-reduce of h T values over tp brings them together.  Where values or
  * tokens are divided it is a reduce-scatter; then their gradients are gathered.  x is the
- * words of the micro-batch, an int a token, and has no gradient.
+ * words of the micro-batch, an int a token, and has no gradient.  To layers on another grid tokens move
+ * (real/apps/redistribute.h).
  *
  * A rank's block: its part of the table; positions, h x s, which every rank has alike. */
 #include <string.h>
@@ -39,9 +40,10 @@ static int64_t values(const struct fr_unit *u) { return (int64_t)u->block.hidden
 
 /* All values of the tokens, where a rank has a part; of tokens in parts once more, packed. */
 static int64_t scratch(const struct fr_unit *u) {
-    int64_t whole = fr_block_parted(&u->block) ? 2 * values(u)
-                    : fr_words_divided(u)      ? values(u)
-                                               : 0;
+    int64_t whole = u->block.parted       ? 2 * values(u)
+                    : fr_words_divided(u) ? values(u)
+                    : fr_words_move(u)    ? values(u) + fr_words_moved(u)
+                                          : 0;
     return whole +
            (u->block.cp > 1 ? (int64_t)u->block.hidden * fr_block_sequence(&u->block) : 0);
 }
@@ -85,26 +87,36 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
                          void *next) {
     const void *learned =
         take_positions(real, u, u->tp_rank == 0 ? positions(real, u, u->w) : NULL);
-    bool parted = fr_block_parted(&u->block);
-    void *whole = fr_words_divided(u) || parted ? u->scratch : next;
+    bool parted = u->block.parted;
+    bool apart = fr_words_divided(u) || parted || fr_words_move(u);
+    void *whole = apart ? u->scratch : next;
     FR_COMPUTE(real, real->k->embed(u->block.hidden, u->columns, fr_block_sequence(&u->block),
                                     u->tp_rank * u->words, u->words, saved->x, u->table,
                                     learned, whole));
-    if (parted) return fr_block_scatter_tokens(real, &u->block, whole, packed(real, u), next);
+    const struct fr_token_parts parts = fr_unit_parts(u);
+    if (parted) return fr_parts_scatter(real, &parts, whole, packed(real, u), next);
     if (fr_words_divided(u))
-        return fr_real_reduce_scatter(real, real->tp, whole, next,
+        return fr_real_reduce_scatter(real, u->group, whole, next,
                                       (int64_t)u->out * u->columns);
-    return u->tp > 1 ? fr_real_all_reduce(real, real->tp, next, values(u)) : FR_OK;
+    if (u->tp > 1) FR_TRY(fr_real_all_reduce(real, u->group, whole, values(u)));
+    if (!fr_words_move(u)) return FR_OK;
+    return fr_redistribute(real, u->leaving, u->block.hidden, u->grid.columns, whole,
+                           u->to.columns, packed(real, u), next);
 }
 
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_saved *saved,
                        void *dy, void *dx) {
-    bool parted = fr_block_parted(&u->block);
-    void *whole = fr_words_divided(u) || parted ? u->scratch : dy;
+    bool parted = u->block.parted;
+    bool apart = fr_words_divided(u) || parted || fr_words_move(u);
+    void *whole = apart ? u->scratch : dy;
     (void)dx;
-    if (parted) FR_TRY(fr_block_gather_tokens(real, &u->block, dy, packed(real, u), whole));
+    if (fr_words_move(u))
+        FR_TRY(fr_redistribute(real, u->leaving, u->block.hidden, u->to.columns, dy,
+                               u->grid.columns, packed(real, u), whole));
+    const struct fr_token_parts parts = fr_unit_parts(u);
+    if (parted) FR_TRY(fr_parts_gather(real, &parts, dy, packed(real, u), whole));
     if (fr_words_divided(u))
-        FR_TRY(fr_real_all_gather(real, real->tp, dy, (int64_t)u->out * u->columns, whole));
+        FR_TRY(fr_real_all_gather(real, u->group, dy, (int64_t)u->out * u->columns, whole));
     void *all = positions(real, u, u->g), *d_positions = all;
     bool shares = all && u->block.cp > 1;
     int sequence = fr_block_sequence(&u->block);
