@@ -50,7 +50,7 @@ static bool is_priced(const struct from *f, const struct fr_method *m) {
 }
 
 static bool has_ghost_neurons(const struct from *f) {
-    if (f->t) return f->lossy && is_priced(f, &fr_method_phantom);
+    if (f->t) return f->lossy && is_priced(f, FR_METHOD_WITH(uses_ghost));
     return f->lossy && (is_kind(f, &fr_kind_ffn) || is_kind(f, &fr_kind_mlp));
 }
 

@@ -7,6 +7,7 @@
 #include "answer/page/phrase.h"
 #include "answer/page/plans.h"
 #include "answer/page/words.h"
+#include "answer/text/even.h"
 #include "models/outcome/fits/fits.h"
 #include "plots/html.h"
 
@@ -85,11 +86,12 @@ static void put_even(const struct fr_json *root, struct fr_text *html) {
     struct fr_json outcome = fr_page_plan_of(root),
                    noise = fr_json_member(root, "within_noise");
     const double even = fr_json_number_at(&outcome, "break_even_iterations");
+    char number[32];
     if (even > 0)
         fr_html_addf(html,
                      "{p It loses information. It wins if it needs less than {b %s} times the "
                      "iterations of the %s.}\n",
-                     fr_phrase_count(even).text,
+                     fr_even_number(even, number, sizeof number),
                      fr_phrase_or(fr_json_text_at(&outcome, "break_even_against"),
                                   "same plan without loss"));
     if (fr_json_is_object(&noise))

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Near 1 to four digits: 1.0031 is more than 1. */
-static const char *ratio(double x, char *out, size_t capacity) {
+const char *fr_even_number(double x, char *out, size_t capacity) {
     snprintf(out, capacity, fabs(x - 1) < 0.005 ? "%.4f" : "%.3g", x);
     return out;
 }
@@ -13,7 +12,7 @@ void fr_even_say(const struct fr_outcome *out, struct fr_text *words) {
     if (!(out->break_even_iterations > 0)) return;
     char number[32];
     fr_text_addf(words, "wins if it needs less than %s times the iterations of %s",
-                 ratio(out->break_even_iterations, number, sizeof number),
+                 fr_even_number(out->break_even_iterations, number, sizeof number),
                  out->break_even_from == FR_BREAK_EVEN_BEST ? "the best exact plan"
                                                             : "the same plan without loss");
 }
@@ -21,7 +20,7 @@ void fr_even_say(const struct fr_outcome *out, struct fr_text *words) {
 const char *fr_even_cell(const struct fr_outcome *out, char *cell, size_t capacity) {
     char number[32];
     snprintf(cell, capacity, out->break_even_iterations > 0 ? "%sx" : "-",
-             ratio(out->break_even_iterations, number, sizeof number));
+             fr_even_number(out->break_even_iterations, number, sizeof number));
     return cell;
 }
 

@@ -6,6 +6,9 @@
 #include "base/text.h"
 #include "models/outcome/outcome.h"
 
+/** "1.32"; near 1 to four digits, so that 1.0031 is more than 1.  @return @p out */
+const char *fr_even_number(double ratio, char *out, size_t capacity);
+
 /** "wins if it needs less than 1.32 times the iterations of the best exact plan"; nothing of an exact plan. */
 void fr_even_say(const struct fr_outcome *out, struct fr_text *words);
 

@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "answer/page/result.h"
 #include "answer/predict/explain.h"
 #include "answer/search/search_brief.h"
 #include "answer/text/even.h"
@@ -161,6 +163,45 @@ static void other_choices_count_noise(void **state) {
     fr_searched_free(&r);
 }
 
+/* The page of a search says first what its best plan has to prove, or why it is exact; and it draws the break-evens. */
+static void pages_say_what_decides(void **state) {
+    static const struct {
+        double ratio, deviation;
+        const char *bandwidth;
+    } cases[] = {{0, 0, "1GB/s"}, {1.02, 1, "1GB/s"}, {0, 0, "100GB/s"}};
+    bool seen[2] = {false};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fr_json_document *document = NULL;
+        struct fr_page page = {.gaps = 0};
+        struct fr_text json = {0}, number = {0};
+        char ratio[32];
+        struct fr_searched r;
+        search(cases[i].ratio, cases[i].deviation, cases[i].bandwidth, FR_OBJECTIVE_TIME, &r);
+        assert_int_equal(fr_searched_json(&json, &r, NULL, NULL), FR_OK);
+        assert_int_equal(fr_json_parse(json.data, json.length, "s", &document, NULL), FR_OK);
+        struct fr_json root = fr_json_root(document);
+        fr_result_sections(&page, &root);
+        const char *html = fr_text_get(&page.html);
+        const bool exact = fr_outcome_is_exact(first(&r));
+        seen[exact] |= exact == r.within.chosen; /* or the first by prediction is exact */
+        if (!exact)
+            fr_text_addf(&number, "less than <b>%s</b> times",
+                         fr_even_number(first(&r)->break_even_iterations, ratio, sizeof ratio));
+        FR_TRUE(!!strstr(html, "It loses information.") == !exact &&
+                    !!strstr(html, "It loses no information.") == r.within.chosen,
+                "%.900s", html);
+        FR_TRUE(exact || strstr(html, fr_text_get(&number)), "%s: %.900s", fr_text_get(&number),
+                html);
+        fr_page_free(&page);
+        fr_json_free(document);
+        fr_text_free(&json);
+        fr_text_free(&number);
+        fr_searched_free(&r);
+    }
+    assert_true(seen[0] && seen[1]);
+}
+
 /* A ratio that is not 1 is not printed as 1, and rounding keeps its side. */
 static void ratios_keep_their_side(void **state) {
     static const double ratios[] = {0.99, 0.9951, 0.9996, 1.0003, 1.004, 1.0049, 1.0051, 1.42};
@@ -196,6 +237,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(exact_beats_lossy_within_noise),
                                        cmocka_unit_test(the_choice_follows_the_interval),
                                        cmocka_unit_test(other_choices_count_noise),
+                                       cmocka_unit_test(pages_say_what_decides),
                                        cmocka_unit_test(ratios_keep_their_side),
                                        cmocka_unit_test(unknown_iterations_are_the_reason)};
     return cmocka_run_group_tests(tests, NULL, NULL);

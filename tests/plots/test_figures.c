@@ -209,6 +209,31 @@ static void impossible_numbers_are_refused(void **state) {
     free(phantom);
 }
 
+/* A plan that breaks even at less than a third of the best ratio would flatten all other lines, and is counted instead. */
+static void lines_far_behind_are_counted(void **state) {
+    static const double ratios[] = {0.1, 0.5, 0.69, 0.7, 1.9};
+    (void)state;
+    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
+        struct fr_text json = {0};
+        fr_text_addf(&json, "{\"schema\": \"forerun/search/1\", \"ranked_by\": "
+                            "\"iteration_time_s\", \"pareto\": [], \"top\": [");
+        for (int k = 0; k < 2; k++)
+            fr_text_addf(&json,
+                         "%s{\"plan\": {\"method\": \"grid\", \"tp\": %d, \"dp\": 1}, "
+                         "\"ranks\": %d, \"iteration_time_s\": 1e-3, "
+                         "\"break_even_iterations\": %g}",
+                         k ? ", " : "", k + 1, k + 1, k ? ratios[i] : 2.08);
+        fr_text_addf(&json, "]}");
+        draws("break-even", fr_text_get(&json), "far.svg");
+        char *svg = read_text("far.svg");
+        if (!!strstr(svg, "1 more plan is not drawn") != (ratios[i] < 2.08 / 3))
+            fail_msg("%g", ratios[i]);
+        free(svg);
+        fr_text_free(&json);
+    }
+    unlink("far.svg");
+}
+
 /* Results that leave out all a figure can do without. */
 static void the_least_that_draws(void **state) {
     static const char search[] =
@@ -631,6 +656,7 @@ int main(void) {
         cmocka_unit_test(another_schema_is_refused),
         cmocka_unit_test(what_is_needed_and_missing_is_named),
         cmocka_unit_test(impossible_numbers_are_refused),
+        cmocka_unit_test(lines_far_behind_are_counted),
         cmocka_unit_test(the_least_that_draws),
         cmocka_unit_test(unknown_energies_are_left_out),
         cmocka_unit_test(grids_without_room_are_counted),

@@ -231,6 +231,14 @@ static void files_hand_trainings_on(void **state) {
             FR_NEAR(with.items[k].point.x[FR_GROWTH_WIDTH],
                     points.items[k].point.x[FR_GROWTH_WIDTH], 0);
         }
+        struct fr_text words = {0};
+        int assumed = 0;
+        fr_growth_points_say(&words, &with);
+        for (const char *at = fr_text_get(&words); (at = strstr(at, "assumed")); at++)
+            assumed++;
+        FR_TRUE(assumed == (i == 0 ? 2 : 1), "width and depth, then depth: %s",
+                fr_text_get(&words));
+        fr_text_free(&words);
         read_model(&text, &workload);
         assert_int_equal(workload.n_growth, 1);
         plan.method = FR_METHOD_WITH(uses_ghost);
