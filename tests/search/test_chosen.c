@@ -1,4 +1,4 @@
-/* What a plan leaves to be chosen is chosen once: its price is that of a job whose plan states what was chosen, and the plan
+/* Stages, grids and ranks that a plan leaves to be chosen are chosen once: its price is that of a job whose plan states what was chosen, and the plan
  * of the outcome leaves it as open as it was. */
 #include "search/chosen.h"
 
