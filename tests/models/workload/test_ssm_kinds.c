@@ -111,7 +111,7 @@ static void sizes_of_every_block(void **state) {
                                          .ssm_conv = (int64_t)b.K,
                                          .ssm_rank = (int64_t)b.r};
         const struct fr_ssm_sizes got = fr_ssm_of(&t), want = by_hand(kind, &b);
-        print_message("%s\n", fr_ssm_names[kind]);
+        print_message("block of kind %d\n", (int)kind);
         FR_NEAR(got.inner, want.inner, 1e-12);
         FR_NEAR(got.convolved, want.convolved, 1e-12);
         FR_NEAR(got.in, want.in, 1e-12);
