@@ -36,13 +36,11 @@ static int by_break_even(const void *x, const void *y) {
     return FR_ORDER(a, b);
 }
 
-/* Seven of them from the highest break-even down, as far apart as the list has them.  A line is 1 / break-even steep:
- * those of less than a third of the highest would flatten all others. */
+/* Seven of them from the highest break-even down, as far apart as the list has them. */
 static void choose(const struct fr_result **all, int n, struct lines *lines) {
     int kept = 0;
     for (int i = 0; i < n; i++)
-        if (i == 0 || (all[i]->break_even < all[kept - 1]->break_even * (1 - 1e-9) &&
-                       all[i]->break_even >= all[0]->break_even / 3))
+        if (i == 0 || all[i]->break_even < all[kept - 1]->break_even * (1 - 1e-9))
             all[kept++] = all[i];
     lines->n = kept < LINES_MAX ? kept : LINES_MAX;
     lines->left_out = n - lines->n;

@@ -152,7 +152,7 @@ def one_page(browser):
         page = browser.open(address("search.html"), width)
         live = page.value("!!window.Chart")
         check(page.value("document.querySelector('h1').textContent").endswith("?"), "the page opens without a question")
-        check(page.value("document.querySelectorAll('.answer p').length") == 3, "the answer is not three sentences")
+        check(page.value("document.querySelectorAll('.answer p').length") == 4, "the answer is not a break-even and three sentences more")
         if width > 600:
             tables_work(page)
             if live:
