@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "models/workload/halo.h"
 #include "models/workload/workload.h"
 
 #include "models/workload/key_rows.h"
@@ -34,11 +35,6 @@ enum { SIZE_MAX_PIXELS = 1 << 20 };
 
 static double values_of(const struct shape *s) {
     return (double)s->channels * (double)s->height * (double)s->width;
-}
-
-/* Positions of a window of @p kernel that moves by @p stride over @p size padded values. */
-static int64_t positions(int64_t size, int64_t kernel, int64_t stride, int64_t padding) {
-    return (size + 2 * padding - kernel) / stride + 1;
 }
 
 static fr_status read_window(const struct fr_json *node, const struct shape *in,
@@ -77,8 +73,8 @@ static fr_status read_pool(const struct fr_json *node, struct shape *at, struct 
     if (fr_json_is_string(&pool)) return read_mean(node, at, layer, err);
     FR_TRY(fr_json_object(&pool, pool_keys, err));
     FR_TRY(read_window(&pool, at, w, err));
-    at->height = positions(at->height, w->kernel, w->stride, w->padding);
-    at->width = positions(at->width, w->kernel, w->stride, w->padding);
+    at->height = fr_window_rows(w);
+    at->width = fr_window_columns(w);
     return FR_OK;
 }
 
@@ -98,8 +94,7 @@ static fr_status read_conv(const struct fr_json *node, struct shape *at, struct 
         return fr_json_fail(&groups_node, err,
                             "must divide the %" PRId64 " channels and the %" PRId64 " filters",
                             at->channels, filters);
-    int64_t height = positions(at->height, w.kernel, w.stride, w.padding);
-    int64_t width = positions(at->width, w.kernel, w.stride, w.padding);
+    int64_t height = fr_window_rows(&w), width = fr_window_columns(&w);
     double inner = (double)(at->channels / groups) * (double)w.kernel * (double)w.kernel;
     *out = (struct fr_layer){.repeat = 1,
                              .inputs = values_of(at),
