@@ -94,27 +94,36 @@ static bool always(const void *context, struct fr_outcome *out) {
     return true;
 }
 
-bool fr_search_evaluate_bare(struct fr_pricer *pricer, const struct fr_job *job,
-                             const struct fr_space *space,
-                             const struct fr_search_options *options, fr_ranking by,
-                             int64_t index, struct fr_outcome *out) {
+/* @param parts  of its time too, which a search does not ask for */
+static bool evaluate(struct fr_pricer *pricer, bool parts, const struct fr_job *job,
+                     const struct fr_space *space, const struct fr_search_options *options,
+                     fr_ranking by, int64_t index, struct fr_outcome *out) {
     struct fr_plan plan;
     struct fr_space_cursor at = {.begun = false, .alone = true};
     if (!fr_search_lay_out(job, space, index, &at, &plan, out)) return false;
     if (out->reasons) return true;
     if (fr_plan_chooses(&plan) || !pricer)
         fr_cost_chosen(job, &plan, out);
+    else if (parts)
+        fr_cost_cached(pricer, &plan, out);
     else
         fr_cost_bounded(pricer, &plan, always, NULL, out);
     fr_search_add_reasons(job, options, by, out);
     return true;
 }
 
+bool fr_search_evaluate_bare(struct fr_pricer *pricer, const struct fr_job *job,
+                             const struct fr_space *space,
+                             const struct fr_search_options *options, fr_ranking by,
+                             int64_t index, struct fr_outcome *out) {
+    return evaluate(pricer, false, job, space, options, by, index, out);
+}
+
 bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
                         const struct fr_search_options *options, fr_ranking by, int64_t index,
                         struct fr_outcome *out) {
     job = fr_space_job(space, job, index);
-    if (!fr_search_evaluate_bare(NULL, job, space, options, by, index, out)) return false;
+    if (!evaluate(NULL, true, job, space, options, by, index, out)) return false;
     out->job = space->variants ? job : NULL;
     return true;
 }
@@ -123,15 +132,6 @@ bool fr_search_evaluate_cached(struct fr_pricer *pricer, const struct fr_job *jo
                                const struct fr_space *space,
                                const struct fr_search_options *options, fr_ranking by,
                                int64_t index, struct fr_outcome *out) {
-    struct fr_plan plan;
-    struct fr_space_cursor at = {.begun = false, .alone = true};
-    if (space->variants) return fr_search_evaluate(job, space, options, by, index, out);
-    if (!fr_search_lay_out(job, space, index, &at, &plan, out)) return false;
-    if (out->reasons) return true;
-    if (fr_plan_chooses(&plan))
-        fr_cost_chosen(job, &plan, out);
-    else
-        fr_cost_cached(pricer, &plan, out);
-    fr_search_add_reasons(job, options, by, out);
-    return true;
+    return space->variants ? fr_search_evaluate(job, space, options, by, index, out)
+                           : evaluate(pricer, true, job, space, options, by, index, out);
 }
