@@ -99,14 +99,11 @@ static struct in_flight *place_of(struct fr_pricer *x, const struct fr_pipeline 
 
 static struct fr_pipeline_in_flight held_of(struct fr_pricer *x, const struct fr_pipeline *p,
                                             int32_t i) {
-    const double chunks = p->args.chunks;
     if (p->schedule->held)
-        return (struct fr_pipeline_in_flight){(double)p->schedule->held(&p->args, i) / chunks,
-                                              0};
+        return (struct fr_pipeline_in_flight){
+            (double)p->schedule->held(&p->args, i) / p->args.chunks, 0};
     p->schedule->order(&p->args, i, x->slots);
-    return (struct fr_pipeline_in_flight){
-        (double)fr_schedule_in_flight(p->splits_backward, x->slots, p->n_slots) / chunks,
-        (double)fr_schedule_waiting(p->splits_backward, x->slots, p->n_slots) / chunks};
+    return fr_pipeline_slots_hold(p, x->slots);
 }
 
 /* A stage's slots at a time: the order of all is written only where it is followed. */

@@ -163,15 +163,19 @@ void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
         keep_wide(w, fr_zero_trained(plan, stage, 1), part_B);
 }
 
-/* One pass after the other of one stage: 1, and none waits. */
-struct fr_pipeline_in_flight fr_pipeline_holds(const struct fr_pipeline *p, int32_t i) {
-    const struct fr_slot *slots = p->slots ? p->slots + i * p->n_slots : NULL;
+struct fr_pipeline_in_flight fr_pipeline_slots_hold(const struct fr_pipeline *p,
+                                                    const struct fr_slot *slots) {
     double chunks = p->args.chunks;
-    if (p->in_flight) return p->in_flight[i];
-    if (!slots) return (struct fr_pipeline_in_flight){1 / chunks, 0};
     return (struct fr_pipeline_in_flight){
         (double)fr_schedule_in_flight(p->splits_backward, slots, p->n_slots) / chunks,
         (double)fr_schedule_waiting(p->splits_backward, slots, p->n_slots) / chunks};
+}
+
+/* One pass after the other of one stage: 1, and none waits. */
+struct fr_pipeline_in_flight fr_pipeline_holds(const struct fr_pipeline *p, int32_t i) {
+    if (p->in_flight) return p->in_flight[i];
+    if (!p->slots) return (struct fr_pipeline_in_flight){1. / p->args.chunks, 0};
+    return fr_pipeline_slots_hold(p, p->slots + i * p->n_slots);
 }
 
 /* In what stages that are alike differ. */

@@ -19,6 +19,9 @@ double fr_pipeline_lossy_forward(const struct fr_pipeline *pipeline);
 void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
                          const struct fr_stage *stage, double part_B[FR_MEMORY_COUNT]);
 
+/** Activations that a stage with these @p slots holds. */
+struct fr_pipeline_in_flight fr_pipeline_slots_hold(const struct fr_pipeline *pipeline,
+                                                    const struct fr_slot *slots);
 /** Activations that the order makes stage @p i hold. */
 struct fr_pipeline_in_flight fr_pipeline_holds(const struct fr_pipeline *pipeline, int32_t i);
 
