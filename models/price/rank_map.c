@@ -84,17 +84,6 @@ static int by_number(const void *a, const void *b) {
     return FR_ORDER(x, y);
 }
 
-void fr_rank_map_members(const struct fr_rank_map *s, int64_t n_ranks, int64_t stride,
-                         int64_t n_groups, int64_t *slot) {
-    struct fr_communicator c = {
-        .n_ranks = n_ranks, .stride = stride, .n_groups = n_groups, .slot = s->slot};
-    for (int64_t g = 0; g < n_groups; g++) {
-        int64_t *members = slot + g * n_ranks;
-        for (int64_t i = 0; i < n_ranks; i++) members[i] = fr_communicator_slot(&c, g, i);
-        fr_sort_items(members, (size_t)n_ranks, sizeof *members, by_number);
-    }
-}
-
 static fr_status no_memory(struct fr_error *err) {
     return fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
 }
@@ -108,7 +97,8 @@ static struct fr_communicator strided(const struct fr_rank_map *s, int64_t p, in
                                     .slot = s->slot};
 }
 
-/* Lists of `p` ranks each by their slots, in ascending order. */
+/* Lists of `p` ranks each by their slots, in ascending order.  Libraries order members by their place, so the rank numbers
+ * that they happen to have cost nothing. */
 static fr_status listed(const struct fr_rank_map *s, int64_t p, int64_t groups, int64_t *slot,
                         struct fr_group *group, struct fr_error *err) {
     struct fr_communicator c = {.n_ranks = p, .stride = 1, .n_groups = groups, .slot = slot};
@@ -127,7 +117,7 @@ static fr_status count(const struct fr_rank_map *s, int64_t p, int64_t stride, i
     if (!s->slot) return fr_group_of(&s->levels, &c, group, err);
     int64_t *slot = fr_malloc((size_t)(p * groups), sizeof *slot);
     if (!slot) return no_memory(err);
-    fr_rank_map_members(s, p, stride, groups, slot);
+    for (int64_t k = 0; k < p * groups; k++) slot[k] = fr_communicator_slot(&c, k / p, k % p);
     fr_status status = listed(s, p, groups, slot, group, err);
     free(slot);
     return status;

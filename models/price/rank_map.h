@@ -70,13 +70,6 @@ fr_status fr_rank_map_make(const struct fr_job *job, const struct fr_plan *plan,
                            struct fr_rank_map *rank_map, struct fr_error *err);
 void fr_rank_map_free(struct fr_rank_map *rank_map);
 
-/** Slots of the members of every communicator of @p n_ranks ranks, @p stride apart in the numbering.  Communicators
- *  follow one another, each in ascending order of slots.  Libraries order members by their place, so the rank numbers
- *  that they happen to have cost nothing.
- *  @param[out] slot  [ranks of the mesh, or n_ranks * n_groups] */
-void fr_rank_map_members(const struct fr_rank_map *rank_map, int64_t n_ranks, int64_t stride,
-                         int64_t n_groups, int64_t *slot);
-
 /** The reason why the plan cannot be placed so, or NULL. */
 const char *fr_rank_map_refused(const struct fr_plan *plan);
 
