@@ -1,7 +1,6 @@
 #include "models/price/crossing.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "models/price/codec_price.h"
@@ -167,7 +166,7 @@ fr_status fr_crossings_add(const struct fr_job *job, const struct fr_plan *plan,
                            uint32_t *extrapolated, struct fr_error *err) {
     struct fr_crossings alone, *c = &alone;
     bool fresh = true;
-    if (p->memo) c = fr_memo_find(p->memo->crossings, plan, plan->schedule->folds, &fresh);
+    if (p->memo) c = fr_memo_find(p->memo->crossings, plan, 0, &fresh);
     if (fresh && !make(job, plan, placed, p, c)) {
         if (p->memo) fr_memo_forget(p->memo->crossings, c);
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
