@@ -152,10 +152,10 @@ struct fr_pricing fr_pass_pricing(const struct fr_job *job, const struct fr_plan
     double micro_batches = (double)fr_pipeline_micro_batches(job, plan);
     struct fr_pricing price = fr_pricing_make(job, plan, rank_map, micro_batches);
     struct fr_footprint footprint = {.forward = plan->forward};
-    if (job->cluster.device.working_sets.n > 0)
+    if (job->cluster.device.working_sets.n > 0) {
         fr_footprint_add(&footprint, job, work->parameters_rank, work->activation_B);
-    if (job->cluster.device.working_sets.n > 0)
         fr_footprint_freeze(&footprint, &job->workload, work->frozen_rank);
+    }
     fr_footprint_price(&footprint, micro_batches, &price);
     return price;
 }

@@ -49,7 +49,7 @@ static int list_each(const struct fr_rank_map *rank_map, fr_op op,
                               *across = &rank_map->copies[k].across;
         double n = size_B[k] > 0 ? parts : 0, part_B = size_B[k] / parts;
         count = append(out, count, (fr_copies)k, FR_AMONG_DIVIDING, dividing, op, part_B, n);
-        if (reduces && across->n_ranks > 1)
+        if (reduces)
             count = append(out, count, (fr_copies)k, FR_AMONG_ACROSS, across, FR_OP_ALL_REDUCE,
                            part_B / (double)fmax(1, (double)dividing->n_ranks), n);
     }
