@@ -9,7 +9,7 @@
 #include "models/price/members.h"
 #include "sim/ranks/program.h"
 
-enum { RANKS_MAX = 1 << 16, AXES = 3 };
+enum { AXES = 3 }; /* that operations of layers have: the first ones */
 
 /* One layer on its ranks. */
 struct placed {
@@ -179,17 +179,11 @@ static bool place(struct builder *b) {
 
 /* Who sits where in every communicator. */
 static bool map_members(struct builder *b) {
-    int64_t tp = b->plan->tp, dp = b->plan->dp;
-    const struct fr_members of[AXES] = {
-        [FR_AXIS_TP] = {.n = tp, .apart = 1},
-        [FR_AXIS_DP] = {.n = dp, .apart = tp},
-        [FR_AXIS_COMMON] = b->plan->common_subgrid
-                               ? (struct fr_members){.n = dp, .apart = tp}
-                               : (struct fr_members){.n = tp * dp, .apart = 1}};
     for (int axis = 0; axis < AXES; axis++) {
-        b->members[axis] = fr_malloc((size_t)(tp * dp), sizeof **b->members);
+        const struct fr_members of = fr_members_along(b->plan, (fr_axis)axis);
+        b->members[axis] = fr_malloc((size_t)b->ranks.program->n_ranks, sizeof **b->members);
         if (!b->members[axis] ||
-            fr_members_list(b->ranks.rank_map, &of[axis], 0, b->members[axis]) != FR_OK)
+            fr_members_list(b->ranks.rank_map, &of, 0, b->members[axis]) != FR_OK)
             return false;
     }
     return true;
@@ -223,10 +217,7 @@ fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, b
     if (plan->layer_tp)
         return fr_fail(err, FR_ERR_UNSUPPORTED, "plan#/layer_tp",
                        "a grid per layer is priced by the closed form only");
-    if (ranks > RANKS_MAX)
-        return fr_fail(err, FR_ERR_UNSUPPORTED, "plan",
-                       "has %lld ranks; message by message at most %d are played",
-                       (long long)ranks, RANKS_MAX);
+    FR_TRY(fr_ranks_check(ranks, err));
     struct builder b = {.ranks = {.cluster = &job->cluster,
                                   .cluster_from = job->cluster_from,
                                   .program = program,

@@ -21,8 +21,8 @@ struct timed { /* what a run with some things switched off needs */
     const struct fr_class_price *price;
     const struct fr_network *network;
     const struct fr_pipeline *pipeline; /* or NULL */
-    bool whole;                         /* its passes are whole, a rank a stage */
-    const struct fr_mesh *mesh;         /* else, of all ranks */
+    const struct fr_mesh
+        *mesh; /* of all its ranks; NULL: its passes are whole, a rank a stage */
     struct fr_progress *progress;
     struct fr_network_work work;
     struct fr_cluster cluster; /* the job's, with its levels as the plan's ranks take them */
@@ -61,7 +61,7 @@ static fr_status run_with(const void *context, int with, struct fr_pipeline_time
                           struct fr_error *err) {
     const struct timed *t = context;
     fr_price_with(t->price, t->program->n_classes, with, t->class_s);
-    if (t->whole && t->network == &fr_network_shared) round_alike(t, with);
+    if (t->pipeline && !t->mesh && t->network == &fr_network_shared) round_alike(t, with);
     FR_TRY(t->network->run(&t->work, t->state, t->class_s, t->start_s, t->end_s,
                            &times->makespan_s, err));
     fr_progress_add(t->progress, 1);
@@ -71,9 +71,7 @@ static fr_status run_with(const void *context, int with, struct fr_pipeline_time
 /* The stage of rank @p i of the program. */
 static int32_t stage_of(const struct timed *t, int32_t i) {
     const struct fr_mesh *mesh = t->mesh;
-    return t->whole || !t->pipeline
-               ? i
-               : (int32_t)(i / fr_mesh_stride(mesh, FR_MESH_PP) % mesh->size[FR_MESH_PP]);
+    return mesh ? (int32_t)(i / fr_mesh_stride(mesh, FR_MESH_PP) % mesh->size[FR_MESH_PP]) : i;
 }
 
 /* A clock of 0 is the device's own; models of layers have no stages with clocks. */
@@ -294,7 +292,7 @@ static fr_status keep(const struct fr_job *job, struct timed *t,
     FR_TRY(fr_record_timeline(t->program, t->price, t->start_s, t->end_s, full.makespan_s,
                               t->blocking, &s->timeline, err));
     if (t->serial) s->timeline.n_stages = 1;
-    if (t->mesh && !t->whole) {
+    if (t->mesh) {
         s->timeline.n_stages = (int32_t)t->mesh->size[FR_MESH_PP];
         s->timeline.ranks_apart = (int32_t)fr_mesh_stride(t->mesh, FR_MESH_PP);
     }
@@ -354,8 +352,7 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
         status = lay_out_pipeline(job, plan, &p, options, &program, &price, &laid_out, err);
     t.price = price;
     t.pipeline = &p;
-    t.whole = !as_messages;
-    t.mesh = &mesh;
+    t.mesh = as_messages ? &mesh : NULL;
     if (status == FR_OK) status = timed_open(&t, job, plan, as_messages, err);
     s->conflicts.played = as_messages;
     s->conflicts.merged = laid_out.merged;

@@ -28,7 +28,7 @@ struct listing {
     double unbooked_B[FR_SENT_COUNT];
     /* Sums of the range of operations at hand. */
     double products_s, attention_s, scores_s, ring, beside_products_s;
-    int lane[4]; /* by fr_beside, or -1 */
+    int lane[FR_BESIDE_PIECES + 1]; /* by fr_beside: of the pass's attention and on; or -1 */
 };
 
 /* ---- lists ---------------------------------------------------------------------------------------- */
@@ -80,6 +80,13 @@ static int part_of(uint8_t axis) {
                : FR_WITH_TP;
 }
 
+/* Operations are priced so; what they send was booked with the pass. */
+static void price_by(struct listing *l, struct fr_pricing price) {
+    l->price = price;
+    l->price.sent_B = l->unbooked_B;
+    l->price.extrapolated = &l->unasked;
+}
+
 static double operation_s(const struct listing *l, const struct fr_operation *o) {
     return l->price.passes * fr_operation_s(&l->price, o);
 }
@@ -117,7 +124,7 @@ static void add_collective(struct listing *l, const struct fr_operation *o, doub
         if (lane >= 0) l->out->lane[lane].own_s = before_s;
         l->beside_products_s += before_s;
     } else {
-        int *lane = &l->lane[beside - FR_BESIDE_ATTENTION];
+        int *lane = &l->lane[beside];
         double first = beside == FR_BESIDE_PIECES ? 1 / p : 0;
         if (*lane < 0) *lane = new_lane(l, part_of(o->axis), 0);
         if (first > 0) add_operation(l, o, -1, first);
@@ -135,12 +142,12 @@ static void add_work(struct listing *l, const struct fr_operation *o, double tim
 
 static void begin_range(struct listing *l) {
     l->products_s = l->attention_s = l->scores_s = l->ring = l->beside_products_s = 0;
-    for (int k = 0; k < 4; k++) l->lane[k] = -1;
+    for (int k = FR_BESIDE_ATTENTION; k <= FR_BESIDE_PIECES; k++) l->lane[k] = -1;
 }
 
 /* Attention, and the products that nothing else is beside, are a lane's own; in the latter pieces may not find enough. */
 static double own_s(const struct listing *l, int beside, double beside_s, double comm_s) {
-    bool rings = l->lane[FR_BESIDE_ATTENTION - FR_BESIDE_ATTENTION] >= 0;
+    bool rings = l->lane[FR_BESIDE_ATTENTION] >= 0;
     double left_s = l->products_s - l->beside_products_s - (rings ? l->scores_s : 0);
     if (beside == FR_BESIDE_ATTENTION) return beside_s;
     return beside == FR_BESIDE_PIECES && comm_s <= left_s ? left_s : 0;
@@ -149,16 +156,15 @@ static double own_s(const struct listing *l, int beside, double beside_s, double
 /* How much of the range's work hides each of its lanes, as models/price/operation.c has it. */
 static void end_range(struct listing *l) {
     double first = l->ring > 1 ? 1 - 1 / l->ring : 1;
-    const double beside_s[4] = {
-        [FR_BESIDE_ATTENTION - FR_BESIDE_ATTENTION] = first * (l->attention_s + l->scores_s),
-        [FR_BESIDE_PASS - FR_BESIDE_ATTENTION] = l->products_s + l->attention_s,
-        [FR_BESIDE_PIECES - FR_BESIDE_ATTENTION] = l->products_s};
-    for (int k = 0; k < 4; k++) {
+    const double beside_s[] = {[FR_BESIDE_ATTENTION] = first * (l->attention_s + l->scores_s),
+                               [FR_BESIDE_PASS] = l->products_s + l->attention_s,
+                               [FR_BESIDE_PIECES] = l->products_s};
+    for (int k = FR_BESIDE_ATTENTION; k <= FR_BESIDE_PIECES; k++) {
         int lane = l->lane[k];
         if (lane < 0) continue;
         double comm_s = alone_s(l->out, lane);
         l->out->lane[lane].beside_s = beside_s[k];
-        l->out->lane[lane].own_s = own_s(l, FR_BESIDE_ATTENTION + k, beside_s[k], comm_s);
+        l->out->lane[lane].own_s = own_s(l, k, beside_s[k], comm_s);
         slow(l, lane, comm_s, beside_s[k]);
     }
 }
@@ -211,7 +217,6 @@ static double add_zero(struct listing *l, fr_zero_step step, double parts, doubl
         x.times = (1 - share) * list[k].times;
         x.alone_s = (1 - share) * all_s;
         x.lane = lane;
-        x.edge = 0;
         add(l, &x);
         sum_s += all_s;
     }
@@ -276,9 +281,7 @@ static void add_transformer(struct listing *l, fr_exchanges_step step) {
                               : splits                      ? &sw->input
                                                             : &sw->stage.backward,
                               FR_WITH_ALL);
-    l->price = fr_pass_pricing(l->job, l->plan, l->rank_map, &sw->work);
-    l->price.sent_B = l->unbooked_B;
-    l->price.extrapolated = &l->unasked;
+    price_by(l, fr_pass_pricing(l->job, l->plan, l->rank_map, &sw->work));
     stand_at(l, 0, 1, fmax(1, sw->work.layers));
     begin_range(l);
     add_operations(l, &sw->work, 0, sw->work.n_layer_ops);
@@ -291,12 +294,6 @@ static void add_transformer(struct listing *l, fr_exchanges_step step) {
 }
 
 /* ---- stages of layers -------------------------------------------------------------------------------- */
-
-static void price_layers(struct listing *l) {
-    l->price = fr_layers_pricing(l->job, l->plan, l->rank_map, l->i);
-    l->price.sent_B = l->unbooked_B;
-    l->price.extrapolated = &l->unasked;
-}
 
 /* The layer at hand of @p at. */
 static void lower(struct listing *l, struct fr_layers *at, struct fr_rank_work *work) {
@@ -323,7 +320,7 @@ static void add_layers(struct listing *l, bool forward) {
     struct fr_layers at = fr_layers_of_stage(l->job, plan, l->i);
     struct fr_rank_work work;
     double all_s = 0, done_s = 0;
-    price_layers(l);
+    price_by(l, fr_layers_pricing(l->job, l->plan, l->rank_map, l->i));
     for (struct fr_layers k = at; fr_layers_next(&k);) {
         lower(l, &k, &work);
         all_s += work_s(l, &work);
@@ -353,9 +350,7 @@ static void add_gradients(struct listing *l) {
         add_layers(l, true);
         return;
     }
-    l->price = fr_pricing_make(l->job, l->plan, l->rank_map, 1);
-    l->price.sent_B = l->unbooked_B;
-    l->price.extrapolated = &l->unasked;
+    price_by(l, fr_pricing_make(l->job, l->plan, l->rank_map, 1));
     l->layers = 1;
     add_zero(l, FR_ZERO_REDUCES, fmax(1, buckets), 1, 1, -1);
     add_coded(l);

@@ -24,7 +24,6 @@ struct fr_exchange {
     double alone_s;               /**< of all its times */
     /** Where on the pass's way, as shares of the pass's own work: after each of `repeats` equal parts of it. */
     double from, to, repeats;
-    int edge; /**< -1: before the pass and all its lanes; 1: after them; 0: inside */
     int lane; /**< -1: on the way */
 };
 

@@ -76,8 +76,7 @@ int64_t fr_members_count(const struct fr_rank_map *s, const struct fr_members *m
     return ranks_of_stage(s) * (m->ends ? 2 : 1);
 }
 
-/* Rank @p x of a stage. */
-static int64_t rank_of(const struct fr_rank_map *s, int64_t i, int64_t x) {
+int64_t fr_members_rank(const struct fr_rank_map *s, int64_t i, int64_t x) {
     int64_t tp = s->mesh.size[FR_MESH_TP];
     return i * fr_mesh_stride(&s->mesh, FR_MESH_PP) +
            x % tp * fr_mesh_stride(&s->mesh, FR_MESH_TP) +
@@ -89,7 +88,7 @@ static int64_t end_of(const struct fr_rank_map *s, const struct fr_members *m, i
     int64_t tp = s->mesh.size[FR_MESH_TP], dp = s->mesh.size[FR_MESH_DP],
             last = s->mesh.size[FR_MESH_PP] - 1, replica = k / 2;
     int64_t x = m->n == 2 ? replica : replica / dp + replica % dp * tp;
-    return rank_of(s, k % 2 * last, x);
+    return fr_members_rank(s, k % 2 * last, x);
 }
 
 static int64_t member_of(const struct fr_rank_map *s, const struct fr_members *m, int32_t i,
@@ -97,7 +96,7 @@ static int64_t member_of(const struct fr_rank_map *s, const struct fr_members *m
     if (m->ends) return end_of(s, m, k);
     int64_t g = k / m->n, tp = s->mesh.size[FR_MESH_TP], replicas = s->mesh.size[FR_MESH_DP],
             x = g / m->apart * m->apart * m->n + g % m->apart + k % m->n * m->apart;
-    return rank_of(s, i, m->replicas_first ? x / replicas + x % replicas * tp : x);
+    return fr_members_rank(s, i, m->replicas_first ? x / replicas + x % replicas * tp : x);
 }
 
 struct placed_rank {

@@ -24,6 +24,8 @@ struct fr_members fr_members_along(const struct fr_plan *plan, fr_axis axis);
 struct fr_members fr_members_of_copies(const struct fr_plan *plan, fr_copies kind,
                                        fr_among among);
 
+/** Rank @p x of stage @p i. */
+int64_t fr_members_rank(const struct fr_rank_map *rank_map, int64_t i, int64_t x);
 /** How many ranks all of them have. */
 int64_t fr_members_count(const struct fr_rank_map *rank_map, const struct fr_members *members);
 /** The ranks of stage @p i's communicators, one after another, each in the order of its slots: rank[fr_members_count].

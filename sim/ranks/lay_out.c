@@ -7,11 +7,8 @@
 #include "models/plan/method.h"
 #include "sim/ranks/laying.h"
 
-enum {
-    RANKS_MAX = 1 << 16,
-    /* Below, each collective is played for itself. */
-    TASKS_WANTED = 3 << 20
-};
+/* Below, each collective is played for itself. */
+enum { TASKS_WANTED = 3 << 20 };
 
 /* ---- messages between stages ------------------------------------------------------------------------ */
 
@@ -46,13 +43,9 @@ static void play_message(struct fr_ranks_laying *l, const struct fr_ranks_played
     int32_t class_id = fr_ranks_class(&l->b, at->class->kind, &price);
     if (class_id >= 0) l->b.program->classes[class_id].stage = at->class->stage;
     for (int32_t x = 0; x < l->n_here && !l->b.failed; x++) {
-        struct fr_ranks_rank *r = &l->b.ranks[to[x]];
         int32_t sent = fr_ranks_task(&l->b, class_id, from[x], to[x], task->micro);
-        fr_program_wait(l->b.program, sent, r->last);
-        fr_program_wait(l->b.program, sent, r->also[0]);
-        fr_program_wait(l->b.program, sent, r->also[1]);
-        r->also[0] = r->also[1] = -1;
-        r->last = l->b.ranks[from[x]].last = sent;
+        fr_ranks_wait(&l->b, sent, to[x]);
+        l->b.ranks[to[x]].last = l->b.ranks[from[x]].last = sent;
     }
     if (gathers) gather(l, at, at->class->stage, task->peer);
     if (gathers && both) {
@@ -164,8 +157,7 @@ static double tasks_of(struct fr_ranks_laying *l, const struct fr_ranks_played *
     for (int k = 0; k < at->e->x.n; k++) {
         const struct fr_exchange *x = &at->e->x.list[k];
         const struct fr_ranks_collective c = fr_ranks_collective_of(l, at->e, k, 1);
-        double repeats = !x->edge ? fr_ranks_repeats(l, x, at->share) : 1;
-        n += repeats * (1 + fr_ranks_tasks(&l->b, &c));
+        n += fr_ranks_repeats(l, x, at->share) * (1 + fr_ranks_tasks(&l->b, &c));
     }
     return n;
 }
@@ -219,19 +211,15 @@ static void choose_most(struct fr_ranks_laying *l, double wanted,
 /* ---- laying out ------------------------------------------------------------------------------------- */
 
 static bool find_ranks(struct fr_ranks_laying *l) {
-    const struct fr_mesh *mesh = &l->rank_map.mesh;
-    int64_t tp = mesh->size[FR_MESH_TP];
     int32_t stages = l->p->args.stages;
-    l->n_here = (int32_t)(tp * mesh->size[FR_MESH_DP]);
+    l->n_here = (int32_t)(fr_mesh_ranks(&l->rank_map.mesh) / stages);
     l->here = fr_calloc((size_t)stages + 1, sizeof *l->here);
     for (int32_t i = 0; l->here && i <= stages; i++) {
         int64_t n = (int64_t)l->n_here * (i == stages ? 2 : 1);
         l->here[i] = fr_malloc((size_t)n, sizeof *l->here[i]);
         for (int64_t k = 0; l->here[i] && k < n; k++) {
             int64_t x = k % l->n_here, of = i < stages ? i : k < l->n_here ? 0 : stages - 1;
-            l->here[i][k] = (int32_t)(of * fr_mesh_stride(mesh, FR_MESH_PP) +
-                                      x % tp * fr_mesh_stride(mesh, FR_MESH_TP) +
-                                      x / tp * fr_mesh_stride(mesh, FR_MESH_DP));
+            l->here[i][k] = (int32_t)fr_members_rank(&l->rank_map, of, x);
         }
         if (!l->here[i]) return false;
     }
@@ -313,10 +301,7 @@ fr_status fr_ranks_lay_out(const struct fr_job *job, const struct fr_plan *plan,
     *program = (struct fr_program){0};
     *price = NULL;
     *out = (struct fr_ranks_laid_out){0};
-    if (ranks > RANKS_MAX)
-        return fr_fail(err, FR_ERR_UNSUPPORTED, "plan",
-                       "has %lld ranks; message by message at most %d are played",
-                       (long long)ranks, RANKS_MAX);
+    FR_TRY(fr_ranks_check(ranks, err));
     struct fr_ranks_laying l = {.job = job,
                                 .plan = plan,
                                 .p = p,

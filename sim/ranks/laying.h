@@ -28,7 +28,8 @@ struct fr_ranks_laying {
     struct fr_rank_map rank_map;
     struct fr_program folded;
     struct fr_class_price *folded_price;
-    struct fr_ranks_exchanged *exchanged; /* [stage][FR_EXCHANGES_STEPS] */
+    struct fr_ranks_exchanged
+        *exchanged; /* [stage][FR_EXCHANGES_STEPS + 1]: of what arrived, that of either side */
     struct fr_ranks_exchanged none;
     struct fr_ranks_listed *listed;
     struct fr_ranks_reused *reused; /* [folded class] */

@@ -105,7 +105,7 @@ static void add_occurrences(const struct fr_exchange *of, double repeats, int k,
 }
 
 static bool on_the_way(const struct fr_ranks_played *at, const struct fr_exchange *x) {
-    return x->lane < 0 && !x->edge && is_played(at, x->with);
+    return x->lane < 0 && is_played(at, x->with);
 }
 
 /* All of the way, in order. */
@@ -241,17 +241,6 @@ static void play_way(struct fr_ranks_laying *l, const struct fr_ranks_played *at
     free(o);
 }
 
-/* Collectives before the pass and its lanes, or after them. */
-static void play_edge(struct fr_ranks_laying *l, const struct fr_ranks_played *at, int edge) {
-    const struct fr_exchanges *x = &at->e->x;
-    for (int k = 0; k < x->n; k++) {
-        const struct fr_exchange *of = &x->list[k];
-        if (of->lane >= 0 || of->edge != edge || !is_played(at, of->with)) continue;
-        fr_ranks_join(&l->b, at->task->micro);
-        fr_ranks_play(l, at->e, k, at->share * of->times, at->task->micro);
-    }
-}
-
 /* Does a lane go from the pass's start to its end? */
 static bool is_long(const struct fr_ranks_played *at, int lane) {
     return is_played(at, at->e->x.lane[lane].with) && !is_block(at, lane);
@@ -265,7 +254,6 @@ void fr_ranks_play_work(struct fr_ranks_laying *l, struct fr_ranks_played *at) {
     const struct fr_exchanges *x = &at->e->x;
     take_messages_out(at);
     take_blocks_out(at);
-    play_edge(l, at, -1);
     if (x->n_lanes > 0) fr_ranks_join(&l->b, at->task->micro);
     get_last(l, l->start);
     for (int lane = 0; lane < x->n_lanes && !l->b.failed; lane++)
@@ -274,6 +262,5 @@ void fr_ranks_play_work(struct fr_ranks_laying *l, struct fr_ranks_played *at) {
     play_way(l, at);
     for (int lane = 0; lane < x->n_lanes && !l->b.failed; lane++)
         if (is_long(at, lane)) join_lane(l, at, lane, 1, end_of(l, lane));
-    play_edge(l, at, 1);
     fr_ranks_join(&l->b, at->task->micro);
 }

@@ -7,6 +7,14 @@
 
 /* ---- classes and tasks ---------------------------------------------------------------------- */
 
+fr_status fr_ranks_check(int64_t ranks, struct fr_error *err) {
+    return ranks <= FR_RANKS_PLAYED_MAX
+               ? FR_OK
+               : fr_fail(err, FR_ERR_UNSUPPORTED, "plan",
+                         "has %lld ranks; message by message at most %d are played",
+                         (long long)ranks, FR_RANKS_PLAYED_MAX);
+}
+
 bool fr_ranks_make(struct fr_ranks_builder *b, int32_t n) {
     b->next_class = -1;
     b->ranks = fr_malloc((size_t)n, sizeof *b->ranks);
@@ -58,8 +66,8 @@ static void wait_for(struct fr_ranks_builder *b, int32_t task, int32_t before) {
     fr_program_wait(b->program, task, before);
 }
 
-/* After all that the rank did, or was given to wait for. */
-static void wait_for_rank(struct fr_ranks_builder *b, int32_t task, struct fr_ranks_rank *r) {
+void fr_ranks_wait(struct fr_ranks_builder *b, int32_t task, int32_t rank) {
+    struct fr_ranks_rank *r = &b->ranks[rank];
     wait_for(b, task, r->last);
     wait_for(b, task, r->also[0]);
     wait_for(b, task, r->also[1]);
@@ -71,7 +79,7 @@ int32_t fr_ranks_everywhere(struct fr_ranks_builder *b, fr_task_kind kind,
     int32_t class_id = fr_ranks_class(b, kind, price);
     for (int32_t k = 0; k < b->n_here; k++) {
         int32_t r = b->here[k], task = fr_ranks_task(b, class_id, r, -1, micro);
-        wait_for_rank(b, task, &b->ranks[r]);
+        fr_ranks_wait(b, task, r);
         b->ranks[r].last = task;
     }
     return class_id;
@@ -85,7 +93,7 @@ void fr_ranks_join(struct fr_ranks_builder *b, int32_t micro) {
         struct fr_ranks_rank *r = &b->ranks[b->here[k]];
         if (r->also[0] < 0) continue;
         int32_t task = fr_ranks_task(b, class_id, b->here[k], -1, micro);
-        wait_for_rank(b, task, r);
+        fr_ranks_wait(b, task, b->here[k]);
         r->last = task;
     }
 }
@@ -107,14 +115,14 @@ static const struct fr_collective *algorithm_of(const struct fr_ranks_builder *b
     uint32_t unasked = 0;
     *args = fr_group_args(c->group, c->size_B);
     *stretch = 1;
-    if (fr_comm_counts(price, c->group)) {
-        if (price->form != &fr_form_algorithm) return NULL;
-        if (price->own_link) args->inner = args->outer = args->ring = args->rails = price->link;
-    }
-    const struct fr_collective *row = fr_collective_fastest(c->op, args);
-    bool counts = fr_comm_counts(price, c->group);
-    if (counts && price->algorithm && price->algorithm->applicable(args))
-        row = price->algorithm;
+    const bool counts = fr_comm_counts(price, c->group);
+    if (counts && price->form != &fr_form_algorithm) return NULL;
+    if (counts && price->own_link)
+        args->inner = args->outer = args->ring = args->rails = price->link;
+    const struct fr_collective *row =
+        counts && price->algorithm && price->algorithm->applicable(args)
+            ? price->algorithm
+            : fr_collective_fastest(c->op, args);
     double of_row_s = row->time_s(args),
            priced_s = fr_cluster_comm_s(b->cluster, c->op, c->group, c->size_B, &unasked);
     if (of_row_s > 0 && fabs(priced_s - of_row_s) > 1e-12 * of_row_s)

@@ -10,8 +10,8 @@
 #include "models/price/rank_map.h"
 #include "sim/price.h"
 
-/** Tasks of a program at most. */
-enum { FR_RANKS_TASKS_MAX = 1 << 25 };
+/** Ranks and tasks of a program at most. */
+enum { FR_RANKS_PLAYED_MAX = 1 << 16, FR_RANKS_TASKS_MAX = 1 << 25 };
 
 struct fr_ranks_rank {
     int32_t last;           /* task, or -1 */
@@ -44,6 +44,9 @@ struct fr_ranks_reused {
     int32_t first_class; /**< -1: not made yet */
 };
 
+/** @return FR_OK, or FR_ERR_UNSUPPORTED for more ranks than are played. */
+fr_status fr_ranks_check(int64_t ranks, struct fr_error *err);
+
 /** Ranks that did nothing yet: b->ranks[n]; false without memory. */
 bool fr_ranks_make(struct fr_ranks_builder *b, int32_t n);
 
@@ -55,6 +58,8 @@ int32_t fr_ranks_class(struct fr_ranks_builder *b, fr_task_kind kind,
 /** Append a task.  @return its number, or -1 and b->failed */
 int32_t fr_ranks_task(struct fr_ranks_builder *b, int32_t class_id, int32_t rank, int32_t peer,
                       int32_t micro);
+/** @p task comes after all that @p rank did, or was given to wait for. */
+void fr_ranks_wait(struct fr_ranks_builder *b, int32_t task, int32_t rank);
 /** The same work on every rank at hand, each after what it did before.  @return its class */
 int32_t fr_ranks_everywhere(struct fr_ranks_builder *b, fr_task_kind kind,
                             const struct fr_class_price *price, int32_t micro);
