@@ -272,37 +272,41 @@ static fr_status no_lines(struct fr_error *err) {
     return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
 }
 
+/* Who sits where, in @p placed: as plans of @p memo share it, else in what it points to. */
+static fr_status place(const struct fr_job *job, const struct fr_plan *plan,
+                       const struct fr_price_memo *memo, struct fr_stage_places **placed,
+                       struct fr_error *err) {
+    bool fresh = true;
+    if (memo)
+        *placed = fr_memo_find(memo->placed, plan, plan->schedule->folds, &fresh);
+    else
+        memset(*placed, 0, sizeof **placed);
+    if (!fresh) return FR_OK;
+    fr_status status = fr_rank_map_make(job, plan, &(*placed)->rank_map, err);
+    if (status == FR_OK && memo) map_pairs(plan, *placed);
+    if (status == FR_OK) return FR_OK;
+    fr_rank_map_free(&(*placed)->rank_map);
+    if (memo) fr_memo_forget(memo->placed, *placed);
+    return status;
+}
+
 fr_status fr_pipeline_find_lines(const struct fr_job *job, const struct fr_plan *plan,
                                  struct fr_pipeline *p, struct fr_error *err) {
-    bool fresh;
-    struct fr_stage_places *placed =
-        fr_memo_find(p->memo->placed, plan, plan->schedule->folds, &fresh);
-    fr_status status = fresh ? fr_rank_map_make(job, plan, &placed->rank_map, err) : FR_OK;
-    if (status == FR_OK && !placed->lines)
-        placed->lines = fr_pair_lines_make(&placed->rank_map, p->args.stages);
-    if (status == FR_OK && !placed->lines) status = no_lines(err);
-    p->lines = status == FR_OK ? placed->lines : NULL;
-    if (status != FR_OK && fresh) fr_memo_forget(p->memo->placed, placed);
-    return status;
+    struct fr_stage_places *placed;
+    p->lines = NULL;
+    FR_TRY(place(job, plan, p->memo, &placed, err));
+    if (!placed->lines) placed->lines = fr_pair_lines_make(&placed->rank_map, p->args.stages);
+    p->lines = placed->lines;
+    return p->lines ? FR_OK : no_lines(err);
 }
 
 fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan,
                             struct fr_pipeline *p, uint32_t *extrapolated,
                             struct fr_error *err) {
     struct fr_stage_places alone, *placed = &alone; /* some kB: cleared where it is used */
-    bool fresh = true;
-    if (p->memo)
-        placed = fr_memo_find(p->memo->placed, plan, plan->schedule->folds, &fresh);
-    else
-        memset(&alone, 0, sizeof alone);
-    fr_status status = fresh ? fr_rank_map_make(job, plan, &placed->rank_map, err) : FR_OK;
-    if (status != FR_OK) {
-        fr_rank_map_free(&placed->rank_map);
-        if (p->memo) fr_memo_forget(p->memo->placed, placed);
-        return status;
-    }
-    if (fresh && p->memo) map_pairs(plan, placed);
+    FR_TRY(place(job, plan, p->memo, &placed, err));
     price_stages(job, plan, placed, p, extrapolated);
+    fr_status status = FR_OK;
     if (plan->pp > 1) status = fr_crossings_add(job, plan, placed, p, extrapolated, err);
     if (status == FR_OK && plan->blocking && plan->pp > 1) send_in_turn(p);
     p->regular = placed->rank_map.regular;
