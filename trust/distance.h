@@ -21,22 +21,17 @@
 
 #include "trust/runs/runs.h"
 
-/* Parts that may differ, and the words for them. */
-#define FR_DISTANCE_LIST(X)                                                                    \
-    X(FR_DISTANCE_GENERATION, "generation of devices")                                         \
-    X(FR_DISTANCE_DEVICE, "device")                                                            \
-    X(FR_DISTANCE_FRAMEWORK, "framework")                                                      \
-    X(FR_DISTANCE_RELEASE, "release")                                                          \
-    X(FR_DISTANCE_KIND, "kind of model")                                                       \
-    X(FR_DISTANCE_DTYPE, "precision")                                                          \
-    X(FR_DISTANCE_SEQUENCE, "sequence")                                                        \
-    X(FR_DISTANCE_RANKS, "ranks")
-
+/** Parts that may differ. */
 enum {
-#define FR_DISTANCE_ENUM(code, words) code,
-    FR_DISTANCE_LIST(FR_DISTANCE_ENUM)
-#undef FR_DISTANCE_ENUM
-        FR_DISTANCE_COUNT
+    FR_DISTANCE_GENERATION, /**< of devices */
+    FR_DISTANCE_DEVICE,
+    FR_DISTANCE_FRAMEWORK,
+    FR_DISTANCE_RELEASE,
+    FR_DISTANCE_KIND, /**< of model */
+    FR_DISTANCE_DTYPE,
+    FR_DISTANCE_SEQUENCE,
+    FR_DISTANCE_RANKS,
+    FR_DISTANCE_COUNT
 };
 
 /** Runs of one source, or a question: then all ranges are of one value. */
