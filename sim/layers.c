@@ -1,10 +1,8 @@
 #include "sim/layers.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "models/outcome/cost.h"
 #include "models/price/layers.h"
 #include "models/price/members.h"
 #include "sim/ranks/program.h"

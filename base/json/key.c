@@ -1,6 +1,5 @@
 #include "base/json/key.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

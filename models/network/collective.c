@@ -1,6 +1,5 @@
 #include "models/network/collective.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "models/price/codec_price.h"
+#include "models/price/memo.h"
 
 /* ---- one boundary ---------------------------------------------------------------------------------- */
 

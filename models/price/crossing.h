@@ -7,7 +7,6 @@
 #ifndef FR_MODELS_PRICE_CROSSING_H
 #define FR_MODELS_PRICE_CROSSING_H
 
-#include "models/price/memo.h"
 #include "models/price/pipeline.h"
 #include "models/price/stage_work.h"
 

@@ -8,7 +8,6 @@
 #ifndef FR_SIM_RANKS_CONFLICTS_H
 #define FR_SIM_RANKS_CONFLICTS_H
 
-#include "sim/network.h"
 #include "sim/price.h"
 
 struct fr_conflicts {

@@ -6,7 +6,6 @@
 #ifndef FR_SIM_RANKS_EXPOSED_H
 #define FR_SIM_RANKS_EXPOSED_H
 
-#include "sim/engine.h"
 #include "sim/record.h"
 
 /** Add such times to comm_s of use[n_ranks].  @return FR_OK or FR_ERR_NOMEM */
