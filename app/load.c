@@ -29,6 +29,14 @@ fr_status fr_app_runtime(const struct fr_args *args, const char **name, struct f
     return fr_args_choice(args, "defaults", words, &word, err);
 }
 
+fr_status fr_app_as_messages(const struct fr_args *args, bool *messages, struct fr_error *err) {
+    static const char *const words[] = {"operations", "messages", NULL};
+    int word = 0;
+    fr_status status = fr_args_choice(args, "collectives", words, &word, err);
+    *messages = word == 1;
+    return status;
+}
+
 void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_names *names) {
     *names = (struct fr_job_names){.cluster = fr_args_get(args, "cluster"),
                                    .runtime = runtime_of(args),

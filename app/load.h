@@ -21,6 +21,10 @@ fr_status fr_app_cluster(const struct fr_args *args, char *own, const char **nam
  *  @return FR_OK; FR_ERR_USAGE of two of them, or a word that --defaults does not know */
 fr_status fr_app_runtime(const struct fr_args *args, const char **name, struct fr_error *err);
 
+/** Does --collectives ask for all ranks and each collective as its messages, or for operations, as without it?
+ *  @return FR_OK; FR_ERR_USAGE of another word */
+fr_status fr_app_as_messages(const struct fr_args *args, bool *messages, struct fr_error *err);
+
 /** The keys that the options --defaults and --runtime set; their words follow. */
 #define FR_APP_DEFAULTS "model.defaults="
 #define FR_APP_RUNTIME "runtime="

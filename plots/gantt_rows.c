@@ -6,24 +6,20 @@
 
 #include "base/alloc.h"
 
-static int32_t apart_of(const struct fr_timeline *t) {
-    return t->ranks_apart > 1 ? t->ranks_apart : 1;
-}
-
 /* First rank of the pipeline in which something ends last. */
 static int32_t last_pipeline(const struct fr_timeline *t) {
     int32_t rank = 0;
     double end_s = -1;
     for (int64_t i = 0; i < t->count; i++)
         if (t->spans[i].end_s > end_s) end_s = t->spans[i].end_s, rank = t->spans[i].rank;
-    return rank - fr_timeline_stage(t, rank) * apart_of(t);
+    return rank - fr_timeline_stage(t, rank) * fr_timeline_apart(t);
 }
 
 static void choose(const struct fr_timeline *t, struct fr_gantt_rows *rows) {
     int32_t first = 0, of = t->n_ranks, apart = 1;
     if (t->n_ranks > FR_GANTT_ROWS_MAX && t->n_stages < t->n_ranks) {
         first = last_pipeline(t);
-        apart = apart_of(t);
+        apart = fr_timeline_apart(t);
         of = (t->n_ranks - first + apart - 1) / apart;
         if (t->n_stages < of) of = t->n_stages;
         fr_text_addf(&rows->omitted,

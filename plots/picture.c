@@ -134,12 +134,13 @@ int fr_picture_wrap(const char *text, int size, double width_px, struct fr_text 
 }
 
 double fr_picture_lines(struct fr_picture *p, const char *lines, double x_px, double y_px,
-                        double step_px, int size, const char *colour) {
+                        double step_px, const char *align, int size, const char *colour) {
     for (; *lines; y_px += step_px) {
         struct fr_text line = {0};
         size_t length = strcspn(lines, "\n");
         fr_text_add(&line, lines, length);
-        fr_picture_text(p, fr_text_get(&line), x_px, y_px, "left", size, colour);
+        fr_picture_text(p, fr_text_get(&line), x_px, y_px, align, size, colour);
+        p->script.failed = p->script.failed || line.failed;
         fr_text_free(&line);
         lines += length + (lines[length] == '\n');
     }
@@ -169,8 +170,8 @@ static void place_stack(struct fr_picture *p) {
     p->stack.key_px = p->stack.next_px + p->stack.panels_px - 22;
     double below = p->stack.key_px + p->stack.keys * STACK_KEY_PX + 16;
     p->height_px = (int)(below + notes * STACK_NOTE_PX);
-    fr_picture_lines(p, fr_text_get(&title), 8, 14, STACK_LINE_PX, 12, "#000000");
-    fr_picture_lines(p, fr_text_get(&note), 8, below, STACK_NOTE_PX, 8, "#555555");
+    fr_picture_lines(p, fr_text_get(&title), 8, 14, STACK_LINE_PX, "left", 12, "#000000");
+    fr_picture_lines(p, fr_text_get(&note), 8, below, STACK_NOTE_PX, "left", 8, "#555555");
     fr_text_free(&title), fr_text_free(&note);
 }
 
@@ -196,9 +197,9 @@ static void place_frame(struct fr_picture *p) {
     if (p->title.length && !(p->o && p->o->no_title))
         fr_picture_text(p, title, MARGIN_PX, 22, "left", title_size(p, title), "#000000");
     fr_picture_lines(p, fr_text_get(&note), MARGIN_PX, p->height_px - 34 - both_px,
-                     NOTE_STEP_PX, NOTE_SIZE, "#555555");
+                     NOTE_STEP_PX, "left", NOTE_SIZE, "#555555");
     fr_picture_lines(p, fr_text_get(&footer), MARGIN_PX, p->height_px - 16 - footer_px,
-                     NOTE_STEP_PX, NOTE_SIZE, "#555555");
+                     NOTE_STEP_PX, "left", NOTE_SIZE, "#555555");
     p->script.failed = p->script.failed || note.failed || footer.failed;
     fr_text_free(&note), fr_text_free(&footer);
 }

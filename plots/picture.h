@@ -52,9 +52,10 @@ void fr_picture_panel(struct fr_picture *p, const struct fr_box *box, const char
 /** Append @p text cut at blanks into lines of at most @p width_px, each ended by '\n'.
  *  @return how many. */
 int fr_picture_wrap(const char *text, int size, double width_px, struct fr_text *lines);
-/** Write lines of fr_picture_wrap down from @p y_px, @p step_px apart.  @return below them. */
+/** Write lines of fr_picture_wrap down from @p y_px, @p step_px apart, aligned as fr_picture_text does.
+ *  @return below them. */
 double fr_picture_lines(struct fr_picture *p, const char *lines, double x_px, double y_px,
-                        double step_px, int size, const char *colour);
+                        double step_px, const char *align, int size, const char *colour);
 /** A text over the current panel at a point of the picture [px], its "left", "right" or
  *  "center" there; cut where it would leave the picture.  Before the panel's plot. */
 void fr_picture_text(struct fr_picture *p, const char *text, double x_px, double y_px,

@@ -13,13 +13,12 @@ void fr_answers_survey(const struct fr_searched *r, struct fr_search_survey *s) 
         fr_search_survey_add(s, &r->answers.items[i].outcome);
 }
 
-/* To the tenth of a percent above. */
-static double percent_above(double share) { return fmax(0, ceil(1000 * share - 1e-9) / 10); }
+double fr_answers_above(double share) { return fmax(0, ceil(1000 * share - 1e-9) / 1000); }
 
 static void say_folded(const struct fr_answer *a, struct fr_text *words) {
     if (a->count < 2) return;
     fr_text_addf(words, "and %zu more within %.1f %%: %s", a->count - 1,
-                 percent_above(a->within), a->varies);
+                 100 * fr_answers_above(a->within), a->varies);
 }
 
 /* How much of the list the answers are, where any is more than one plan. */

@@ -9,6 +9,9 @@
 /** Does the list show answers, not plans? */
 bool fr_answers_shown(const struct fr_searched *r);
 
+/** A share of which "within" is said, to the tenth of a percent above; never below 0. */
+double fr_answers_above(double share);
+
 /** Add the answers' bests to the survey. */
 void fr_answers_survey(const struct fr_searched *r, struct fr_search_survey *s);
 

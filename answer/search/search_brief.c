@@ -111,8 +111,7 @@ static void like_it(const struct fr_searched *r, struct fr_brief *brief) {
     const struct fr_answer *a = &r->answers.items[0];
     fr_brief_row(brief, FR_BRIEF_SHOULD, "like it", "%zu plan%s within %s: %s", a->count - 1,
                  a->count == 2 ? "" : "s",
-                 fr_readable_percent(fmax(0, ceil(1000 * a->within - 1e-9) / 1000), within),
-                 a->varies);
+                 fr_readable_percent(fr_answers_above(a->within), within), a->varies);
 }
 
 static void best_plan(const struct fr_searched *r, const struct shown *s,
@@ -338,6 +337,7 @@ static void held(const struct fr_searched *r, struct fr_brief *brief) {
         add_held(&r->recipe, &words);
     fr_brief_words(brief, FR_BRIEF_MUST, "held", &words);
 }
+
 static void searched(const struct fr_searched *r, struct fr_brief *brief) {
     static const char *const aims[] = {"time", "energy", "energy times time"};
     static const char *const of[] = {[FR_RANK_ITERATION] = "a step",

@@ -59,10 +59,7 @@ static void critical_path(struct fr_brief *brief, const struct fr_simulation *s)
 static void conflicts(struct fr_brief *brief, const struct fr_simulation *s) {
     struct fr_text words = {0};
     fr_conflicts_words(s, &words);
-    if (words.length > 0)
-        fr_brief_words(brief, FR_BRIEF_SHOULD, "conflicts", &words);
-    else
-        fr_text_free(&words);
+    fr_brief_words(brief, FR_BRIEF_SHOULD, "conflicts", &words);
 }
 
 void fr_simulation_brief(struct fr_text *text, const struct fr_job *job,

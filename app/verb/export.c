@@ -84,16 +84,15 @@ static fr_status look_at(struct fr_job *job, const struct fr_simulate_options *h
 /* Layers with explicit collectives; a pipeline with one rank a stage, unless all are asked for. */
 static fr_status goal(const struct fr_args *args, struct fr_job *job, struct fr_text *text,
                       struct fr_error *err) {
-    static const char *const spellings[] = {"operations", "messages", NULL};
-    int spelling = 0;
+    bool messages = false;
     FR_TRY(no_json(args, err));
-    FR_TRY(fr_args_choice(args, "collectives", spellings, &spelling, err));
+    FR_TRY(fr_app_as_messages(args, &messages, err));
     FR_TRY(fr_app_load(args, true, job, err));
     const struct fr_simulate_options how = {
         .network = &fr_network_isolated,
         .look = write_goal,
         .context = text,
-        .as_messages = spelling == 1 || !fr_job_is_pipeline(job, &job->plan)};
+        .as_messages = messages || !fr_job_is_pipeline(job, &job->plan)};
     return look_at(job, &how, err);
 }
 

@@ -95,10 +95,10 @@ static fr_status simulate(const struct fr_args *args, struct fr_job *job,
     const char *trace = fr_args_get(args, "trace"), *gantt = fr_args_get(args, "gantt");
     const struct fr_format *format = NULL;
     struct fr_text text = {0}, page = {0};
-    static const char *const spellings[] = {"operations", "messages", NULL};
-    int network = 0, spelling = 0;
+    int network = 0;
+    bool messages = false;
     FR_TRY(fr_args_choice(args, "network", fr_network_names, &network, err));
-    FR_TRY(fr_args_choice(args, "collectives", spellings, &spelling, err));
+    FR_TRY(fr_app_as_messages(args, &messages, err));
     if (trace) FR_TRY(fr_format_for_file(trace, &format, err));
     if (trace) FR_TRY(fr_file_check_writable(trace, err));
     if (gantt) FR_TRY(fr_file_check_writable(gantt, err));
@@ -108,7 +108,7 @@ static fr_status simulate(const struct fr_args *args, struct fr_job *job,
     const struct fr_simulate_options how = {
         .network = fr_args_has(args, "network") ? fr_networks[network] : NULL,
         .timeline = !fr_args_has(args, "csv"),
-        .as_messages = spelling == 1};
+        .as_messages = messages};
     FR_TRY(fr_simulate(job, &job->plan, &how, s, err));
     fr_chosen_refuse(lacks, &s->outcome);
     if (s->outcome.reasons == 0 && trace) FR_TRY(write_trace(job, s, trace, err));

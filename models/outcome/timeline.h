@@ -96,10 +96,15 @@ struct fr_timeline {
     int32_t ranks_apart; /**< from a stage to the next; 0: one */
 };
 
+/** Ranks from a stage to the next, at least 1. */
+static inline int32_t fr_timeline_apart(const struct fr_timeline *timeline) {
+    return timeline->ranks_apart > 1 ? timeline->ranks_apart : 1;
+}
+
 /** The pipeline stage that rank @p rank runs. */
 static inline int32_t fr_timeline_stage(const struct fr_timeline *timeline, int32_t rank) {
-    int32_t apart = timeline->ranks_apart > 1 ? timeline->ranks_apart : 1;
-    return timeline->n_stages > 0 ? rank / apart % timeline->n_stages : rank;
+    return timeline->n_stages > 0 ? rank / fr_timeline_apart(timeline) % timeline->n_stages
+                                  : rank;
 }
 
 void fr_timeline_free(struct fr_timeline *timeline);

@@ -127,9 +127,10 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
     struct lines lines = {.n = 0};
     (void)o;
     FR_TRY(find(results, root, &lines, err));
-    const double least = lines.of[lines.n - 1]->break_even,
-                 margin = lines.most > APART * least ? 1.6 : 1.1,
-                 from = fmin(1, least) / margin, to = fmax(1, lines.most) * margin;
+    const double least = lines.of[lines.n - 1]->break_even;
+    const bool logarithmic = lines.most > APART * least;
+    const double margin = logarithmic ? 1.6 : 1.1, from = fmin(1, least) / margin,
+                 to = fmax(1, lines.most) * margin;
     for (int i = 0; i < lines.n; i++) {
         char label[FR_RESULT_LABEL], title[LINE_TITLE];
         line_title(results, lines.of[i], label, title);
@@ -142,8 +143,7 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
                      : results->ranked == FR_RANKED_EDP
                          ? "energy x time to the loss, its root over the exact plan's"
                          : "time to the loss over the exact plan's");
-    add_axes(p, from, to, fmin(1, from / lines.most), fmax(1, to / least),
-             lines.most > APART * least);
+    add_axes(p, from, to, fmin(1, from / lines.most), fmax(1, to / least), logarithmic);
     fr_picture_axis_label(p, "x", "iterations over those of the exact plan");
     fr_picture_key(p, box.left + box.width + 25, box.top);
     add_exact(p, from, to);

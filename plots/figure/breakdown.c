@@ -56,7 +56,7 @@ static int side_lines(const struct chart *c, int i, struct fr_text *lines) {
                            lines);
 }
 
-/* Room for the labels beside the bars: as much as the longest line needs, and the most lines. */
+/* Width of the labels beside the bars: as much as the longest line needs, and the most lines. */
 static double side_width_px(const struct chart *c, int *most) {
     double width_px = 160;
     *most = 1;
@@ -102,7 +102,7 @@ static void add_narrow_label(struct fr_picture *p, const struct chart *c, int i,
     struct fr_text lines = {0};
     wrap_label(c, p, i, &lines);
     y_px = fr_picture_lines(p, fr_text_get(&lines), NARROW_LEFT_PX, y_px, NARROW_STEP_PX,
-                            NARROW_SIZE, "#000000");
+                            "left", NARROW_SIZE, "#000000");
     fr_picture_text(p, time, NARROW_LEFT_PX, y_px, "left", NARROW_SIZE, "#555555");
     p->script.failed = p->script.failed || lines.failed;
     fr_text_free(&lines);
@@ -113,17 +113,8 @@ static void add_side_label(struct fr_picture *p, const struct chart *c, int i, d
                            double middle_px, const char *time) {
     struct fr_text lines = {0};
     double y_px = middle_px + 8 - 0.5 * SIDE_STEP_PX * (side_lines(c, i, &lines) + 1);
-    const char *line = fr_text_get(&lines);
-    while (*line) {
-        struct fr_text one = {0};
-        size_t length = strcspn(line, "\n");
-        fr_text_add(&one, line, length);
-        fr_picture_text(p, fr_text_get(&one), x_px, y_px, "right", LABEL_SIZE, "#000000");
-        p->script.failed = p->script.failed || one.failed;
-        fr_text_free(&one);
-        line += length + (line[length] == '\n');
-        y_px += SIDE_STEP_PX;
-    }
+    y_px = fr_picture_lines(p, fr_text_get(&lines), x_px, y_px, SIDE_STEP_PX, "right",
+                            LABEL_SIZE, "#000000");
     fr_picture_text(p, time, x_px, y_px, "right", 10, "#555555");
     p->script.failed = p->script.failed || lines.failed;
     fr_text_free(&lines);

@@ -451,9 +451,10 @@ static void draw_sheet(const struct fr_sheet_layout *s, const struct fr_paper_ro
     }
     fr_picture_panel(p, &(struct fr_box){0, p->height_px - 1.0, WIDTH_PX, 1}, "");
     fr_text_addf(&p->script, "unset tics\nunset border\nset xrange [0:1]\nset yrange [0:1]\n");
-    if (titled) fr_picture_lines(p, fr_text_get(&title), 8, 14, 16, TITLE_SIZE, "#000000");
+    if (titled)
+        fr_picture_lines(p, fr_text_get(&title), 8, 14, 16, "left", TITLE_SIZE, "#000000");
     below = add_legend(s, p, below + 12);
-    fr_picture_lines(p, fr_text_get(&note), 8, below, 11, NOTE_SIZE, "#555555");
+    fr_picture_lines(p, fr_text_get(&note), 8, below, 11, "left", NOTE_SIZE, "#555555");
     fr_text_addf(&p->script, "plot 2 notitle\n");
     fr_text_free(&title), fr_text_free(&note), fr_text_free(&text);
 }

@@ -223,12 +223,12 @@ static fr_status met(struct fr_real *real, double start_s) {
 
 /* @p values times what @p p ranks make of it: 2 (p-1)/p where each is sent twice, and so on. */
 static void book(struct fr_real *real, MPI_Comm comm, double values, double share) {
-    bool replicas = comm == real->dp || comm == real->dividing[FR_HELD_BY_REPLICAS] ||
-                    comm == real->across[FR_HELD_BY_REPLICAS];
-    for (int h = FR_HELD_BY_GRIDS; h < FR_HOLDERS; h++)
-        replicas = replicas || comm == real->held[h] || comm == real->dividing[h] ||
-                   comm == real->across[h];
-    bool divides = comm == real->tp;
+    bool replicas = false, divides = comm == real->tp;
+    for (int h = 0; h < FR_HOLDERS; h++)
+        replicas =
+            replicas ||
+            (h != FR_HELD_BY_STAGE &&
+             (comm == real->held[h] || comm == real->dividing[h] || comm == real->across[h]));
     for (int g = 0; g < FR_GRIDS; g++)
         divides = divides || comm == real->rows[g] || comm == real->between[g];
     int axis = divides            ? FR_REAL_TP

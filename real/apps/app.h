@@ -48,13 +48,12 @@ enum { FR_REAL_TP, FR_REAL_PP, FR_REAL_DP, FR_REAL_CP, FR_REAL_OTHER, FR_REAL_AX
 struct fr_real {
     const struct fr_real_case *run;
     const struct fr_kernels *k;
-    /** Ranks of equal dp and pp, of equal tp and pp (those of all dp cp replicas), ..., that share a sample; and,
-     *  of sub-grids, those of equal pp that have what is common, else null. */
-    MPI_Comm world, tp, dp, pp, cp, stage;
+    /** Ranks of equal dp and pp, of equal tp and pp (those of all dp cp replicas), ..., that share a sample. */
+    MPI_Comm world, tp, dp, pp, cp;
     /** With `layer_tp`, for each group of a transformer's products (models/plan/copies.h): the ranks of its grid's column, and
      *  those between which samples move to the next group's grid.  Else null. */
     MPI_Comm rows[FR_GRIDS], between[FR_GRIDS];
-    /** All that hold the same as this rank, and its place among them; null: nobody holds anything so. */
+    /** All that hold the same as this rank (division.h), and its place among them; null: nobody holds anything so. */
     MPI_Comm held[FR_HOLDERS];
     int held_rank[FR_HOLDERS];
     /** Neighbours that divide what they hold (division.h), and the ranks that have the same part of it (`zero_ranks`).

@@ -15,7 +15,8 @@ struct fr_division fr_division_none(const int holders[FR_HOLDERS], int pieces) {
 }
 
 struct fr_division fr_division_of(int replicas, int64_t n) {
-    const int holders[FR_HOLDERS] = {replicas, 1, 1, 1, 1};
+    int holders[FR_HOLDERS];
+    for (int h = 0; h < FR_HOLDERS; h++) holders[h] = h == FR_HELD_BY_REPLICAS ? replicas : 1;
     struct fr_division d = fr_division_none(holders, 1);
     if (d.part)
         d.part[FR_DIVISION_SCATTERED] =

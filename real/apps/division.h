@@ -2,7 +2,8 @@
  *  Which values of a block of parameters each of those who hold them updates (zero).
  *
  *  Replicas hold a block alike; of sub-grids what is common is held by all ranks of a stage, a branch by its
- *  replicas.  Products on a grid of their own (`layer_tp`) are held by the columns of that grid.  Gradients reach their holders in parts, each by a collective of its own: one is scattered, what
+ *  replicas.  Products on a grid of their own (`layer_tp`) are held by the columns of that grid.  Gradients reach
+ *  their holders in parts, each by a collective of its own: one is scattered, what
  *  an all-reduce or a gather of codes made is whole on all.  A part is divided equally by itself, so that its
  *  collective moves equal shares; a holder's share is that of each part, one after the other, the last
  *  ones' beyond the part's end.
@@ -22,6 +23,7 @@
 
 #include "base/status.h"
 #include "calibrate/measure/harness/kernels.h"
+#include "models/plan/copies.h"
 
 /** Values from @p at of the block on, @p before of the part's being in earlier spans. */
 struct fr_division_span {
@@ -39,7 +41,7 @@ enum {
     FR_HELD_BY_REPLICAS,
     FR_HELD_BY_STAGE,
     FR_HELD_BY_GRIDS,
-    FR_HOLDERS = FR_HELD_BY_GRIDS + 3
+    FR_HOLDERS = FR_HELD_BY_GRIDS + FR_GRIDS
 };
 enum { FR_DIVISION_SCATTERED, FR_DIVISION_WHOLE, FR_DIVISION_WAYS };
 enum { FR_DIVISION_PARTS = FR_HOLDERS * FR_DIVISION_WAYS };

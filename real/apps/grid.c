@@ -88,13 +88,6 @@ static int64_t n_parameters(const struct fr_real *real) {
     return sum;
 }
 
-/* Ranks that hold neighbouring samples of one larger part: equal remainder by the smaller P_r
- * within a block of the larger one. */
-static int64_t neighbours_colour(int64_t rank, int64_t a, int64_t b) {
-    int64_t small = a < b ? a : b, large = a < b ? b : a;
-    return rank / large * small + rank % small;
-}
-
 static fr_status place_layer(struct fr_real *real, const struct fr_real_layer *from, int64_t tp,
                              int64_t before, int i, size_t *offset, struct layer *l) {
     const struct fr_kernels *k = real->k;
@@ -117,7 +110,8 @@ static fr_status place_layer(struct fr_real *real, const struct fr_real_layer *f
     FR_TRY(fr_real_split(real, rank / tp, rank, &l->u.group));
     FR_TRY(fr_real_split(real, rank % tp, rank, &l->data));
     if (tp != before)
-        FR_TRY(fr_real_split(real, neighbours_colour(rank, tp, before), rank, &l->neighbours));
+        FR_TRY(fr_real_split(real, fr_redistribute_colour(rank, tp, before), rank,
+                             &l->neighbours));
     fr_rows_fill(real, &l->u);
     if (i > 0) l->saved.x = fr_real_alloc(k, l->u.in * columns);
     l->saved.own[0] = fr_real_alloc(k, l->u.rows * columns);

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "real/apps/redistribute.h"
+
 fr_status fr_real_split(struct fr_real *real, int64_t colour, int64_t key, MPI_Comm *comm) {
     FR_REAL_TRY(real, MPI_Comm_split(real->world, (int)colour, (int)key, comm));
     FR_REAL_TRY(real, MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN));
@@ -36,7 +38,8 @@ static fr_status make_mesh(struct fr_real *real, MPI_Comm world) {
     int subgrid =
         plan->common_subgrid ? real->tp_rank : 0; /* whose ranks have what is common */
     if (plan->method->branches)
-        FR_TRY(fr_real_split(real, real->pp_rank * tp + subgrid, real->rank, &real->stage));
+        FR_TRY(fr_real_split(real, real->pp_rank * tp + subgrid, real->rank,
+                             &real->held[FR_HELD_BY_STAGE]));
     return fr_real_split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp);
 }
 
@@ -74,20 +77,19 @@ bool fr_real_holds_parts(const struct fr_plan *plan) {
     return false;
 }
 
-/* Grids of R = tp dp cp ranks: rank r is in row r mod P_r of column r / P_r.  Between grids of p and p' rows samples move
- * among max / min ranks, min apart (models/price/rank_map.c). */
+/* Grids of R = tp dp cp ranks: rank r is in row r mod P_r of column r / P_r.  The order is that of
+ * models/price/rank_map.c. */
 static fr_status make_grids(struct fr_real *real) {
     const struct fr_plan *plan = real->run->plan;
     int64_t r = fr_real_place(real), all = plan->tp * fr_plan_replicas(plan),
             stage = real->pp_rank * all;
     if (plan->n_layer_tp != FR_GRIDS || !real->run->workload->transformer.layers) return FR_OK;
     for (int g = 0; g < FR_GRIDS; g++) {
-        int64_t p = fr_plan_grid(plan, g), next = fr_plan_grid(plan, (g + 1) % FR_GRIDS),
-                large = p > next ? p : next, small = p + next - large;
+        int64_t p = fr_plan_grid(plan, g), next = fr_plan_grid(plan, (g + 1) % FR_GRIDS);
         int holder = FR_HELD_BY_GRIDS + g;
         FR_TRY(fr_real_split(real, stage + r / p, r, &real->rows[g]));
-        FR_TRY(
-            fr_real_split(real, stage + r / large * small + r % small, r, &real->between[g]));
+        FR_TRY(fr_real_split(real, stage + fr_redistribute_colour(r, p, next), r,
+                             &real->between[g]));
         if (fr_real_holds(plan, holder))
             FR_TRY(fr_real_split(real, stage + r % p, r, &real->held[holder]));
     }
@@ -108,11 +110,10 @@ static fr_status make_holders(struct fr_real *real) {
     const struct fr_plan *plan = real->run->plan;
     int64_t place = real->pp_rank * plan->tp + real->tp_rank;
     real->held[FR_HELD_BY_REPLICAS] = real->dp;
-    real->held[FR_HELD_BY_STAGE] = real->stage;
     FR_TRY(make_grids(real));
     if (plan->method->branches) {
         int own = 0;
-        FR_REAL_TRY(real, MPI_Comm_rank(real->stage, &own));
+        FR_REAL_TRY(real, MPI_Comm_rank(real->held[FR_HELD_BY_STAGE], &own));
         FR_TRY(split_holders(real, FR_HELD_BY_STAGE,
                              plan->common_subgrid ? place : real->pp_rank, own));
     }
@@ -128,7 +129,7 @@ static fr_status make_holders(struct fr_real *real) {
 /* ---- begin and end ------------------------------------------------------------------------------- */
 
 void fr_ranks_none(struct fr_real *real) {
-    real->world = real->tp = real->dp = real->pp = real->cp = real->stage = MPI_COMM_NULL;
+    real->world = real->tp = real->dp = real->pp = real->cp = MPI_COMM_NULL;
     for (int h = 0; h < FR_HOLDERS; h++)
         real->held[h] = real->dividing[h] = real->across[h] = MPI_COMM_NULL;
     for (int g = 0; g < FR_GRIDS; g++) real->rows[g] = real->between[g] = MPI_COMM_NULL;
@@ -144,10 +145,9 @@ static void leave(MPI_Comm *comm) {
 }
 
 void fr_ranks_close(struct fr_real *real) {
-    MPI_Comm *comms[] = {&real->tp, &real->dp,    &real->pp,
-                         &real->cp, &real->stage, &real->world};
+    MPI_Comm *comms[] = {&real->tp, &real->dp, &real->pp, &real->cp, &real->world};
     for (int h = 0; h < FR_HOLDERS; h++) {
-        if (h >= FR_HELD_BY_GRIDS) leave(&real->held[h]);
+        if (h != FR_HELD_BY_REPLICAS) leave(&real->held[h]); /* theirs is dp */
         leave(&real->dividing[h]);
         leave(&real->across[h]);
     }

@@ -14,6 +14,13 @@ struct fr_real_columns {
     int first, n;
 };
 
+/** Colour of the ranks of a communicator's split that samples move among between grids of @p a and @p b rows, one of which
+ *  divides the other: max / min ranks, min apart.  In the order of ranks they are in that of their samples. */
+static inline int64_t fr_redistribute_colour(int64_t rank, int64_t a, int64_t b) {
+    int64_t small = a < b ? a : b, large = a < b ? b : a;
+    return rank / large * small + rank % small;
+}
+
 /** y (values x to.n) := those samples of x (values x from.n), of @p neighbours in the order of their samples.
  *  @param packed  buffer for values x to.n, used where they are gathered */
 fr_status fr_redistribute(struct fr_real *real, MPI_Comm neighbours, int values,

@@ -392,7 +392,7 @@ static void a_key_without_effect_says_what_it_needs(void **state) {
     }
 }
 
-/* A reason without a row in reason/sentences.h says nothing; those of widths say what does not divide, here nothing. */
+/* A reason without a row in answer/outcome/sentences.h says nothing; those of widths say what does not divide, here nothing. */
 static void each_says_something(void **state) {
     static const char *const sets[] = {"dp=8", "global_batch=8", NULL};
     const fr_reasons widths = FR_BECAUSE(FR_REASON_WIDTH) | FR_BECAUSE(FR_REASON_HEADS) |

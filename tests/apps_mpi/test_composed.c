@@ -84,7 +84,7 @@ static void run(const struct composition *x) {
         if (x->like && open_on(MPI_COMM_WORLD, model, x->like, &like)) {
             compare_loss(loss, take_steps(&like, MPI_COMM_WORLD, x->like), x->plan);
             const struct fr_mesh_state *mesh = c.real.state;
-            int64_t from = is_other(&c) ? mesh->n_common : 0;
+            int64_t from = is_other(&c) ? mesh->region[FR_HELD_BY_REPLICAS] : 0;
             compare(&c, from, &like, from, c.real.n_parameters - from, x->plan);
             mpi_case_close(&like);
         }
@@ -175,8 +175,22 @@ static const struct composition compositions[] = {
      "\"compression\": {\"backward\": {\"scope\": \"epilogue\", \"rank\": 2}, \"forward\": "
      "{\"rank\": 2}}}",
      "{\"pp\": 4, \"micro_batch\": 1, \"schedule\": \"dualpipe-v\", \"chunks\": 2, "
-     "\"compression\": {\"backward\": {\"scope\": \"epilogue\", \"rank\": 2}, \"forward\": "
-     "{\"rank\": 2}}}"},
+     "\"recompute\": \"full\", \"compression\": {\"backward\": {\"scope\": \"epilogue\", "
+     "\"rank\": 2}, \"forward\": {\"rank\": 2}}}"},
+    /* messages and gradients compressed, of groups on grids of their own */
+    {8, false,
+     "{\"method\": \"grid\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"layer_tp\": "
+     "[4, 2, 1], \"overlap\": \"gradient\", \"compression\": {\"gradient\": {\"stages\": 1, "
+     "\"rank\": 1}, \"backward\": {\"scope\": \"all\", \"rank\": 2}, \"forward\": {\"rank\": "
+     "2}}}",
+     "{\"method\": \"grid\", \"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, "
+     "\"layer_tp\": "
+     "[4, 2, 1], \"zero\": 1, \"recompute\": \"full\", \"compression\": {\"gradient\": "
+     "{\"stages\": "
+     "1, \"rank\": 1}, \"backward\": {\"scope\": \"all\", \"rank\": 2}, \"forward\": "
+     "{\"rank\": "
+     "2}}}"},
     /* attention in tiles: two whole ones and a half of a sequence */
     {4, true, "{\"dp\": 4, \"micro_batch\": 2, \"attention\": \"flash\"}", NULL},
     {4, false,

@@ -148,7 +148,6 @@ static void many_slices_are_shares(void **state) {
     drawn_says(&json, "slices: heights are shares of the time");
 }
 
-/* Eight stages, 64 micro-batches, a message after each pass: what is drawn stays readable, and small. */
 /* Two hundred buckets in the place of one: as dark as one, no white borders over them and no black frames. */
 static void thin_buckets_keep_their_colour(void **state) {
     (void)state;
@@ -174,6 +173,7 @@ static void thin_buckets_keep_their_colour(void **state) {
     }
 }
 
+/* Eight stages, 64 micro-batches, a message after each pass: what is drawn stays readable, and small. */
 static void many_micro_batches_stay_small(void **state) {
     struct fr_text json = {0};
     struct fr_error err = {0};

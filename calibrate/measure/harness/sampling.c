@@ -1,10 +1,8 @@
 #include "calibrate/measure/harness/sampling.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "trust/numbers/statistics.h"
 

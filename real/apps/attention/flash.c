@@ -12,6 +12,8 @@
 
 #include "real/apps/attention/context.h"
 
+/* ROWS_MAX was set after a look at errors of long sequences (docs/evidence/2026-11-27-compositions-run.md): with more tiles
+ * the share of scores that are made comes near that half. */
 enum { TILES = 8, ROWS_MIN = 3, ROWS_MAX = 32 };
 
 /* Rows of a tile. */

@@ -155,11 +155,10 @@ struct fr_mesh_state {
     void *tied;
     int64_t n_tied;
     MPI_Comm ends;
-    int64_t
-        n_common; /**< of sub-grids what all ranks of a stage hold alike, the first in the blocks */
-    int64_t region[FR_HOLDERS]; /**< where the blocks have what is held so */
-    void *inputs, *targets;     /**< [n_micro], of the first and the last chunk; the task's */
-    void *shares;               /**< the task's buffer for a loss over tp ranks */
+    /** Where the blocks have what is held so (division.h), and how many values. */
+    int64_t region[FR_HOLDERS], held[FR_HOLDERS];
+    void *inputs, *targets; /**< [n_micro], of the first and the last chunk; the task's */
+    void *shares;           /**< the task's buffer for a loss over tp ranks */
     const struct fr_unit_grid *ends_on; /**< the task's: which words a rank at an end has */
     double loss;
 };
@@ -181,10 +180,11 @@ static inline bool fr_mesh_fused(const struct fr_real_case *run) {
 
 /** Who holds a table of words. */
 static inline int fr_mesh_table_holder(const struct fr_real *real) {
+    const struct fr_plan *plan = real->run->plan;
     int ends = FR_HELD_BY_GRIDS + FR_GRID_ENDS;
-    return real->stage != MPI_COMM_NULL           ? FR_HELD_BY_STAGE
-           : fr_real_holds(real->run->plan, ends) ? ends
-                                                  : FR_HELD_BY_REPLICAS;
+    return fr_real_holds(plan, FR_HELD_BY_STAGE) ? FR_HELD_BY_STAGE
+           : fr_real_holds(plan, ends)           ? ends
+                                                 : FR_HELD_BY_REPLICAS;
 }
 
 /** Is the table of this rank's end of a tied embedding reduced by itself, fused, or divided by itself? */

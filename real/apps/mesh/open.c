@@ -10,11 +10,10 @@ enum { STREAM_CODEC = 6, STREAM_FORWARD = 5 /* beyond that of the chunk */ };
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Parameters of this rank's units that each kind of holder has.  @return those of all */
-static int64_t count(const struct fr_real *real, const struct fr_chain *chain,
-                     int64_t held[FR_HOLDERS]) {
+/* Parameters of this rank's units that each kind of holder has. */
+static void count(const struct fr_real *real, const struct fr_chain *chain,
+                  int64_t held[FR_HOLDERS]) {
     const struct fr_plan *plan = real->run->plan;
-    int64_t sum = 0;
     for (int h = 0; h < FR_HOLDERS; h++) held[h] = 0;
     for (int64_t c = 0; c < plan->chunks; c++) {
         int64_t number = fr_schedule_virtual(plan->schedule, (int32_t)plan->pp, real->pp_rank,
@@ -25,17 +24,16 @@ static int64_t count(const struct fr_real *real, const struct fr_chain *chain,
             int64_t first = u.kind->common ? u.kind->common(&u) : u.n;
             held[u.holder[0]] += first;
             held[u.holder[1]] += u.n - first;
-            sum += u.n;
         }
     }
-    return sum;
 }
 
 int64_t fr_mesh_parameters(const struct fr_real *real) {
     struct fr_chain chain;
-    int64_t held[FR_HOLDERS];
+    int64_t held[FR_HOLDERS], sum = 0;
     if (fr_chain_make(real->run, &chain, NULL) != FR_OK) return 0;
-    int64_t sum = count(real, &chain, held);
+    count(real, &chain, held);
+    for (int h = 0; h < FR_HOLDERS; h++) sum += held[h];
     fr_chain_free(&chain);
     return sum;
 }
@@ -335,24 +333,21 @@ static fr_mesh_cut cut_of(const struct fr_chain *chain, const struct fr_unit *u)
 
 /* Where the parameters of each kind of holder begin: what is common to sub-grids, then the rest. */
 static void find_regions(const struct fr_real *real, const struct fr_chain *chain,
-                         struct fr_mesh_state *mesh, size_t offset[FR_HOLDERS]) {
-    int64_t held[FR_HOLDERS];
+                         struct fr_mesh_state *mesh) {
+    int64_t *const held = mesh->held, *const at = mesh->region;
     count(real, chain, held);
-    mesh->n_common = held[FR_HELD_BY_STAGE];
-    offset[FR_HELD_BY_STAGE] = 0;
-    offset[FR_HELD_BY_REPLICAS] = (size_t)mesh->n_common;
-    for (int h = FR_HELD_BY_GRIDS; h < FR_HOLDERS; h++)
-        offset[h] = (h == FR_HELD_BY_GRIDS
-                         ? offset[FR_HELD_BY_REPLICAS] + (size_t)held[FR_HELD_BY_REPLICAS]
-                         : offset[h - 1] + (size_t)held[h - 1]);
-    for (int h = 0; h < FR_HOLDERS; h++) mesh->region[h] = (int64_t)offset[h];
+    at[FR_HELD_BY_STAGE] = 0;
+    at[FR_HELD_BY_REPLICAS] = held[FR_HELD_BY_STAGE];
+    at[FR_HELD_BY_GRIDS] = at[FR_HELD_BY_REPLICAS] + held[FR_HELD_BY_REPLICAS];
+    for (int h = FR_HELD_BY_GRIDS + 1; h < FR_HOLDERS; h++) at[h] = at[h - 1] + held[h - 1];
 }
 
 static bool open_chunks(struct fr_real *real, struct fr_mesh_state *mesh,
                         const struct fr_chain *chain) {
     const struct fr_unit first = fr_chain_unit(chain, 0, real->tp_rank, mesh->columns);
     size_t offset[FR_HOLDERS];
-    find_regions(real, chain, mesh, offset);
+    find_regions(real, chain, mesh);
+    for (int h = 0; h < FR_HOLDERS; h++) offset[h] = (size_t)mesh->region[h];
     mesh->cut = cut_of(chain, &first);
     mesh->chunk = fr_calloc((size_t)mesh->n_chunks, sizeof *mesh->chunk);
     bool whole = mesh->chunk;

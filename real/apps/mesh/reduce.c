@@ -19,7 +19,6 @@
 /* ---- what goes compressed ----------------------------------------------------------------------- */
 
 static int copies_of(const struct fr_real *real, int holder) {
-    if (!fr_real_holds(real->run->plan, holder)) return 1;
     bool untouched = holder == FR_HELD_BY_STAGE && !fr_mesh_has_common(real);
     return untouched ? 1 : fr_real_copies(real->run->plan, holder);
 }
@@ -31,7 +30,7 @@ static int holder_of(const struct fr_real *real, const struct fr_mesh_state *mes
     int64_t value = ((const char *)at - all) / (int64_t)real->k->size_B;
     for (int h = FR_HOLDERS - 1; h >= FR_HELD_BY_GRIDS; h--)
         if (fr_real_holds(real->run->plan, h) && value >= mesh->region[h]) return h;
-    return value < mesh->n_common ? FR_HELD_BY_STAGE : FR_HELD_BY_REPLICAS;
+    return value < mesh->region[FR_HELD_BY_REPLICAS] ? FR_HELD_BY_STAGE : FR_HELD_BY_REPLICAS;
 }
 
 /* Packets of every copy, where it takes them all to add them up. */
@@ -182,12 +181,8 @@ static bool divide_alone(const struct fr_real *real, const struct fr_mesh_state 
     for (int h = 0; parts && h < FR_HOLDERS; h++) {
         if (h == FR_HELD_BY_STAGE || !fr_real_holds(plan, h) || copies_of(real, h) > 1)
             continue;
-        int64_t end = h + 1 == FR_HOLDERS        ? real->n_parameters
-                      : h == FR_HELD_BY_REPLICAS ? mesh->region[FR_HELD_BY_GRIDS]
-                                                 : mesh->region[h + 1];
         int part = fr_division_part_of(0, h, FR_DIVISION_WHOLE);
-        whole =
-            whole && fr_division_add(d, part, (size_t)mesh->region[h], end - mesh->region[h]);
+        whole = whole && fr_division_add(d, part, (size_t)mesh->region[h], mesh->held[h]);
     }
     return whole;
 }

@@ -177,6 +177,16 @@ static fr_status norm_of_parts(const struct fr_sublayer_pass *p, const void *x) 
     return FR_OK;
 }
 
+static void norm(const struct fr_sublayer_pass *p, const void *x, void *normed) {
+    const struct fr_sublayer *s = &p->s;
+    FR_COMPUTE(p->real, p->real->k->norm(s->h, s->n, x, p->w.gain, p->w.bias, p->saved.mean,
+                                         p->saved.inverse, normed));
+}
+
+void fr_sublayer_norm(const struct fr_sublayer_pass *p, const void *x) {
+    norm(p, x, p->saved.a);
+}
+
 /* *in := what W1 reads, the normed of all tokens that are multiplied. */
 static fr_status enter(const struct fr_sublayer_pass *p, const void *x, const void **in) {
     struct fr_real *real = p->real;
@@ -190,17 +200,10 @@ static fr_status enter(const struct fr_sublayer_pass *p, const void *x, const vo
         FR_TRY(fr_real_all_gather(real, s->group, x, (int64_t)s->o * s->t, p->saved.all));
         x = p->saved.all;
     }
-    FR_COMPUTE(real, real->k->norm(s->h, s->n, x, p->w.gain, p->w.bias, p->saved.mean,
-                                   p->saved.inverse, normed));
+    norm(p, x, normed);
     if (samples) return spread(p, false, s->h, normed, p->saved.a);
     if (!tokens || in_pieces(p)) return FR_OK;
     return fr_parts_gather(real, &parts, normed, p->scratch.packed, p->scratch.whole);
-}
-
-void fr_sublayer_norm(const struct fr_sublayer_pass *p, const void *x) {
-    const struct fr_sublayer *s = &p->s;
-    FR_COMPUTE(p->real, p->real->k->norm(s->h, s->n, x, p->w.gain, p->w.bias, p->saved.mean,
-                                         p->saved.inverse, p->saved.a));
 }
 
 static fr_status widen(const struct fr_sublayer_pass *p, const void *in) {

@@ -18,9 +18,9 @@ int64_t fr_mesh_words_sample(const struct fr_real *real, const struct fr_mesh_st
                              int64_t token) {
     int64_t micro = fr_mesh_micro_batch(real->run), m = token / mesh->columns,
             own = mesh->columns / sequence_of(real),
-            part = real->run->plan->common_subgrid ? 0
-                   : real->stage != MPI_COMM_NULL  ? real->tp_rank
-                                                   : 0;
+            part = real->run->plan->method->branches && !real->run->plan->common_subgrid
+                       ? real->tp_rank
+                       : 0;
     return m * micro + part * own + token % mesh->columns / sequence_of(real);
 }
 

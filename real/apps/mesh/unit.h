@@ -76,8 +76,8 @@ struct fr_unit_saved {
 struct fr_unit_kind {
     const char *name; /**< a method's, of fully connected layers */
     bool divided, shares;
-    bool
-        whole_stage; /**< all ranks of a stage have the same parameters, and add up their gradients at once */
+    /** All ranks of a stage have the same parameters, and add up their gradients at once. */
+    bool whole_stage;
     bool adds; /**< gradients are added to what is there, zero when an iteration begins */
     /** FR_OK, or FR_ERR_INPUT with what does not divide; NULL: all does. */
     fr_status (*check)(const struct fr_unit *u, struct fr_error *err);
