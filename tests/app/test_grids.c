@@ -241,6 +241,30 @@ static void groups_by_hand(void **state) {
     fr_job_free(&job);
 }
 
+/* A norm has a vector, or two with a bias, on every rank; products may have none. */
+static void norms_and_biases_of_groups(void **state) {
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        const double vectors = k & 1 ? 1 : 2, biases = k & 2 ? 0 : 1, h = 768;
+        const char *const sets[] = {"method=grid",
+                                    "tp=4",
+                                    "dp=4",
+                                    "micro_batch=2",
+                                    "layer_tp=[2,8,4]",
+                                    k & 1 ? "model.norm=rms" : "model.norm=layer",
+                                    k & 2 ? "model.biases=false" : "model.biases=true",
+                                    NULL};
+        struct fr_job job;
+        struct fr_rank_work w;
+        load("gpt-2", sets, &job, &w);
+        FR_NEAR(w.grid_rank[FR_GRID_ATTENTION],
+                12 * ((4 * h * h + biases * 4 * h) / 2 + vectors * h), 1e-12);
+        FR_NEAR(w.grid_rank[FR_GRID_MLP], 12 * ((8 * h * h + biases * 5 * h) / 8 + vectors * h),
+                1e-12);
+        fr_job_free(&job);
+    }
+}
+
 /* Gradients go over each group's own copies, and state is divided by them: 2 f G over 8 of the
  * attention's, 2 of the MLP's and 4 of the ends'. */
 static void groups_reduce_over_their_copies(void **state) {
@@ -349,6 +373,7 @@ int main(void) {
                                        cmocka_unit_test(refuses),
                                        cmocka_unit_test(pairs_are_tensor),
                                        cmocka_unit_test(groups_by_hand),
+                                       cmocka_unit_test(norms_and_biases_of_groups),
                                        cmocka_unit_test(groups_reduce_over_their_copies),
                                        cmocka_unit_test(groups_go_with_everything),
                                        cmocka_unit_test(the_best_is_chosen)};

@@ -407,6 +407,7 @@ walks() {
     echo "golden-walk cards $seed 150"
     echo "golden-walk runs $seed 120"
     echo "golden-walk costs $seed 2000 in/rich/*cluster*.json"
+    echo "golden-walk architectures $seed 1200 $up/tests/models/workload/configs.jsonl"
     echo "golden-walk software $seed 1000"
     echo "golden-walk runtimes $seed 500 $up/presets/runtime/*.json"
     echo "golden-walk generations $seed 300"

@@ -90,6 +90,26 @@ static void the_first_folder_that_has_it(void **state) {
     expect_file("cluster", "", "");
 }
 
+/* A path is found whole or not at all, whatever the cut name would be. */
+static void a_path_of_any_length(void **state) {
+    (void)state;
+    assert_int_equal(mkdir(in("far"), 0700) | mkdir(in("far/cluster"), 0700), 0);
+    put("far/cluster/long.json", "{}");
+    put("far/cluster/long.jso", "{}");
+    for (size_t length = FR_OWN_PATH_B - 4; length < FR_OWN_PATH_B + 4; length++) {
+        char folder[FR_OWN_PATH_B + 8], path[FR_OWN_PATH_B];
+        size_t n = length - strlen("/cluster/long.json");
+        snprintf(folder, sizeof folder, "%s", in("far"));
+        for (size_t at = strlen(folder); at < n; at++) folder[at] = '/';
+        folder[n] = '\0';
+        setenv("FORERUN_PATH", folder, 1);
+        assert_int_equal(fr_own_file("cluster", "long", path, NULL), FR_OK);
+        FR_TRUE(strlen(path) == (length < FR_OWN_PATH_B ? length : 0), "%zu: %zu %.60s", length,
+                strlen(path), path);
+    }
+    unsetenv("FORERUN_PATH");
+}
+
 static void a_preset_keeps_its_name(void **state) {
     (void)state;
     struct fr_json_document *document = NULL;
@@ -204,6 +224,7 @@ static void of_the_site(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_first_folder_that_has_it),
+                                       cmocka_unit_test(a_path_of_any_length),
                                        cmocka_unit_test(a_preset_keeps_its_name),
                                        cmocka_unit_test(the_cluster_that_is_meant),
                                        cmocka_unit_test(settings_that_cannot_be_read),

@@ -167,6 +167,71 @@ void walk_software(struct walk *w) {
     }
 }
 
+/* ---- architectures ------------------------------------------------------------------------------ */
+
+/* Methods with what they need and what else they read; a bar parts what may be set. */
+static const struct {
+    const char *method, *rows[6];
+} methods[] = {
+    {"tensor",
+     {"placement=linear|round-robin|by-axis:dp-tp-pp", "compression.codec=powersgd|topk",
+      "compression.gradient.stages=1|2", "compression.backward.scope=epilogue|all"}},
+    {"grid", {"layer_tp=[1,2,4]|[2,4,8]|[4,2,1]|[2,2,4]|[4,4,2]|best", "divide=rows|pairs"}},
+    {"phantom", {"ghost=4|16", "phantom_parts=mlp|attention|all"}},
+    {"subgraph",
+     {"branches=heads|attention|layer", "common=all|subgrid",
+      "exchange=all_to_all|all_gather"}},
+};
+
+static void set_method(struct walk *w, struct line *line) {
+    int k = walk_chance(w, 0.4) ? 0 : 1 + walk_below(w, COUNT(methods) - 1);
+    line_set(line, "--set", "method", methods[k].method);
+    for (int i = 0; i < 6 && methods[k].rows[i]; i++)
+        if (walk_chance(w, k == 0 ? 0.1 : i == 0 ? 0.8 : 0.4))
+            set_one(w, methods[k].rows[i], line);
+}
+
+/* One of the files of a list "{..., "config": {...}}", a line each, as m.json. */
+static void some_config(struct walk *w, const struct fr_text *list) {
+    struct fr_text config = {0};
+    const char *line = fr_text_get(list) + walk_below(w, (int)list->length - 1);
+    while (line > fr_text_get(list) && line[-1] != '\n') line--;
+    const char *at = strstr(line, "\"config\":") + 9;
+    fr_text_add(&config, at, strcspn(at, "\n") - 1);
+    printf("%.60s ", line);
+    walk_write("m.json", &config);
+    fr_text_free(&config);
+}
+
+void walk_architectures(struct walk *w) {
+    static const char clusters[] =
+        "dgx-h100|dgx-a100|dgx-b200|a100-hdr|gb200-nvl72|mi300x|lassen",
+                      mesh[] = "tp=1|2|2|4", replicas[] = "dp=1|2|4", stages[] = "pp=1|1|2|4",
+                      ends[] = "--json|--json|--json|--explain|--engine event --json|--json "
+                               "--defaults 2019";
+    struct fr_text list = {0};
+    struct line line;
+    char word[64];
+    walk_read(w->files[0], &list);
+    for (int i = 0; i < w->count; i++) {
+        some_config(w, &list);
+        line.n = 0;
+        line_add_all(&line, "predict --model m.json --set global_batch=16 --set "
+                            "cluster.device.memory=10TB --cluster");
+        line_add(&line, walk_word(w, clusters, word, sizeof word));
+        set_one(w, mesh, &line), set_one(w, replicas, &line), set_one(w, stages, &line);
+        set_method(w, &line);
+        for (int n = walk_below(w, 3); n > 0; n--) {
+            const char *row =
+                keys[6 + walk_below(w, COUNT(keys) - 6)]; /* few of a file's own */
+            if (strncmp(row, "model.", 6) != 0 || walk_chance(w, 0.2)) set_one(w, row, &line);
+        }
+        line_add_all(&line, walk_word(w, ends, word, sizeof word));
+        line_run(&line);
+    }
+    fr_text_free(&list);
+}
+
 /* A runtime's file with something changed, under one of the jobs. */
 void walk_runtimes(struct walk *w) {
     struct line line;

@@ -125,6 +125,7 @@ static const struct {
     {"runtimes", walk_runtimes},
     {"generations", walk_generations},
     {"cards", walk_cards},
+    {"architectures", walk_architectures},
 };
 
 int main(int argc, char **argv) {

@@ -74,6 +74,7 @@ void walk_software(struct walk *w);
 void walk_runtimes(struct walk *w);
 void walk_generations(struct walk *w);
 void walk_cards(struct walk *w);
+void walk_architectures(struct walk *w);
 void walk_samples(struct walk *w);
 void walk_runs(struct walk *w);
 void walk_costs(struct walk *w);
