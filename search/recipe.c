@@ -49,9 +49,15 @@ static bool is_priced(const struct from *f, const struct fr_method *m) {
     return !(out.reasons & FR_BECAUSE(FR_REASON_METHOD));
 }
 
+/* The user's own words ask for ghost neurons. */
+static bool asks_for_ghost_neurons(const struct from *f) {
+    return fr_job_plan_says(f->job, "method") && f->job->plan.method->uses_ghost;
+}
+
 static bool has_ghost_neurons(const struct from *f) {
-    if (f->t) return f->lossy && is_priced(f, FR_METHOD_WITH(uses_ghost));
-    return f->lossy && (is_kind(f, &fr_kind_ffn) || is_kind(f, &fr_kind_mlp));
+    bool allowed = f->lossy || asks_for_ghost_neurons(f);
+    if (f->t) return allowed && is_priced(f, FR_METHOD_WITH(uses_ghost));
+    return allowed && (is_kind(f, &fr_kind_ffn) || is_kind(f, &fr_kind_mlp));
 }
 
 static bool is_tried(const struct from *f, const struct fr_method *m) {
@@ -83,11 +89,13 @@ static int64_t whole_heads(const struct fr_transformer *t) {
     return fr_block_counts_of(t).attention > 0 ? t->heads : t->ssm_groups;
 }
 
-/* Values of tp: inside a node for a transformer, where links are fast; over all ranks for grids and sub-graphs. */
+/* Values of tp: inside a node for a transformer, where links are fast; over all ranks for grids and sub-graphs, and for ghost
+ * neurons of nodes of one rank, since there are none without tp. */
 static void tensor_ways(const struct from *f, struct fr_text *values) {
     enum { WAYS_MOST = 1 << 16 };
+    bool one = f->node == 1 && asks_for_ghost_neurons(f);
     if (f->t)
-        divisors(values, f->ranks, whole_heads(f->t), f->node);
+        divisors(values, f->ranks, whole_heads(f->t), one ? f->ranks : f->node);
     else if (f->job->workload.n_layers > 0)
         divisors(values, f->ranks, f->ranks, WAYS_MOST);
 }

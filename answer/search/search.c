@@ -189,6 +189,31 @@ static void choose(const char *const *vary, int n_vary, int64_t ranks, struct fr
     for (int i = 0; i < n_vary; i++) fr_recipe_narrow(vary[i], recipe);
 }
 
+static bool says_mesh(const char *vary) {
+    static const char *const keys[] = {"method", "tp", "dp", "pp", "cp", NULL};
+    for (int i = 0; keys[i]; i++)
+        if (same_key(vary, keys[i])) return true;
+    return strncmp(vary, "model.", strlen("model.")) == 0;
+}
+
+/* Without a word of the mesh the ranks are tp's, each of which has whole heads.  Is there no rank count where they can? */
+static fr_status lacks_heads(const char *ranks, const char *const *vary, int n_vary,
+                             const struct fr_searched *r, bool *lacks, struct fr_error *err) {
+    const struct fr_plan *plan = &r->job.plan;
+    const struct fr_transformer *t = &r->job.workload.transformer;
+    int64_t *list = NULL, taken = plan->pp * plan->cp;
+    size_t n = 0;
+    *lacks = !r->recipe.chosen && t->layers > 0 && t->heads > 0 && plan->method->megatron &&
+             taken > 0;
+    for (int i = 0; i < n_vary && *lacks; i++) *lacks = !says_mesh(vary[i]);
+    if (!*lacks) return FR_OK;
+    FR_TRY(fr_range_parse(ranks, false, 1, "--ranks", &list, &n, err));
+    for (size_t i = 0; i < n; i++)
+        if (list[i] % taken == 0 && t->heads % (list[i] / taken) == 0) *lacks = false;
+    free(list);
+    return FR_OK;
+}
+
 /* Keys that the user varies, else the recipe. */
 static fr_status make_space(const char *ranks, const char *const *vary, int n_vary,
                             const struct fr_job_names *names, struct fr_searched *r,
@@ -198,6 +223,7 @@ static fr_status make_space(const char *ranks, const char *const *vary, int n_va
     char texts[ROWS][sizeof recipe->row->key + sizeof recipe->row->values];
     const char *words[ROWS];
     int64_t most = 1;
+    bool dp_is_left = false;
     FR_TRY(most_ranks(ranks, &most, err));
     choose(vary, n_vary, most, r);
     for (int i = 0; i < recipe->n && recipe->chosen; i++) {
@@ -206,12 +232,13 @@ static fr_status make_space(const char *ranks, const char *const *vary, int n_va
         for (int k = 0; k < n_vary; k++) /* in full, however long */
             if (same_key(vary[k], recipe->row[i].key)) words[i] = vary[k];
     }
+    FR_TRY(lacks_heads(ranks, vary, n_vary, r, &dp_is_left, err));
     struct fr_plan base = r->job.plan; /* each plan takes what is usual of it by itself */
     fr_job_forget(&r->job, r->job.open, &base);
     FR_TRY(fr_space_make(ranks, recipe->chosen ? words : vary,
                          recipe->chosen ? recipe->n : n_vary, &base,
-                         fr_job_plan_says(&r->job, "dp"), fr_job_plan_says(&r->job, "tp"),
-                         names, &r->space, err));
+                         fr_job_plan_says(&r->job, "dp"),
+                         fr_job_plan_says(&r->job, "tp") || dp_is_left, names, &r->space, err));
     fr_space_complete(&r->space, &r->job);
     return FR_OK;
 }

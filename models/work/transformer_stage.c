@@ -14,15 +14,16 @@
 /* A group of products on its P_r ranks: of the R ranks' samples it has a column's. */
 static struct fr_group_view group_of(const struct fr_plan *plan, double own, int group) {
     double p = (double)fr_plan_grid(plan, group);
-    fr_axis axis =
-        fr_plan_own_grid(plan, group) ? (fr_axis)(FR_AXIS_ATTENTION + group) : FR_AXIS_TP;
+    bool own_grid = fr_plan_own_grid(plan, group);
+    fr_axis axis = own_grid ? (fr_axis)(FR_AXIS_ATTENTION + group) : FR_AXIS_TP,
+            copies = own_grid ? (fr_axis)(FR_AXIS_ATTENTION_COPIES + group) : FR_AXIS_DP;
     double batch = (double)fr_plan_micro_batch(plan) * p / (double)plan->tp;
     return (struct fr_group_view){.p = p,
                                   .batch = batch,
                                   .tokens = batch * own,
                                   .between = plan->sequence_parallel ? p : 1,
                                   .axis = axis,
-                                  .copies = FR_AXIS_DP};
+                                  .copies = copies};
 }
 
 /* Rows of the experts on a rank and their width: each token makes several rows. */

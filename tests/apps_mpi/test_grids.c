@@ -1,7 +1,10 @@
 /* A transformer whose attention, MLP, and embedding and logits have tensor degrees of their own (`layer_tp`), on the job's
  * ranks: two steps of a plan, against the same network as one rank trains it.  Losses are equal, and so is every
  * parameter of every rank with the row and column of the serial matrix that it is, by 1e-12.  And what the program sends is
- * what the plan's price says. */
+ * what the plan's price says.
+ *
+ * Where gradients go compressed their codec has as many ranks as a batch has tokens.  No sum of gradients has a higher
+ * rank, so that the codec loses rounding alone, and the network stays that of one rank, by 1e-9. */
 #include "tests/apps_mpi/steps.h"
 
 #include "real/apps/mesh/layer.h"
@@ -11,6 +14,9 @@ struct grids {
     bool tied;
     const char *plan; /* beside method grid */
 };
+
+static bool coded;       /* gradients of the plan that runs go compressed */
+static double tolerance; /* of its parameters and losses */
 
 /* ---- the same parameters ------------------------------------------------------------------------- */
 
@@ -28,7 +34,7 @@ static void compare(const struct mpi_case *c, const void *own, const struct mpi_
             size_t at = (size_t)(piece.row + i) * (size_t)piece.of + (size_t)(piece.column + j);
             double got = k->get(own, (size_t)(i * piece.columns + j)),
                    want = one->real.k->get(whole, at);
-            if (fabs(got - want) <= 1e-12) continue;
+            if (fabs(got - want) <= tolerance) continue;
             FAIL("%s, rank %d: unit %d's %s, row %d, column %d: %.17g, want %.17g", text, rank,
                  (int)unit, piece.name, piece.row + i, piece.column + j, got, want);
             return;
@@ -97,27 +103,50 @@ static int64_t compare_units(const struct mpi_case *c, const struct mpi_case *on
     return sum;
 }
 
-/* Sizes that three divides. */
+/* Matrices of which a rank's part has far more rows and columns than a batch has tokens. */
+static const char *model_of_few_tokens(bool tied, char *text, size_t capacity) {
+    snprintf(text, capacity,
+             "{\"kind\": \"transformer\", \"layers\": 4, \"hidden\": 64, \"heads\": 4, "
+             "\"ffn\": 144, "
+             "\"sequence\": 2, \"vocabulary\": 128, \"vocabulary_multiple\": 1, "
+             "\"tied_embedding\": %s, \"dtype\": \"fp64\", \"optimizer\": \"sgd\", "
+             "\"global_batch\": 4}",
+             tied ? "true" : "false");
+    return text;
+}
+
+/* Sizes that three divides, tokens too: stages exchange a part of them a rank. */
 static const char *model_for(const struct grids *x, char *text, size_t capacity) {
+    if (coded) return model_of_few_tokens(x->tied, text, capacity);
     if (x->ranks != 6) return model_of(x->tied, text, capacity);
     snprintf(
         text, capacity,
         "{\"kind\": \"transformer\", \"layers\": 4, \"hidden\": 24, \"heads\": 6, \"ffn\": 30, "
-        "\"sequence\": %d, \"vocabulary\": 36, \"vocabulary_multiple\": 1, "
+        "\"sequence\": 9, \"vocabulary\": 36, \"vocabulary_multiple\": 1, "
         "\"tied_embedding\": %s, \"dtype\": \"fp64\", \"optimizer\": \"sgd\", "
         "\"global_batch\": %d}",
-        SEQUENCE, x->tied ? "true" : "false", BATCH);
+        x->tied ? "true" : "false", BATCH);
     return text;
+}
+
+/* Does the rank's stage code, as the plan says? */
+static void check_coded(const struct mpi_case *c, const char *text) {
+    const struct fr_mesh_state *mesh = c->real.state;
+    bool codes = fr_plan_gradient_rank(c->run.plan, mesh->stage) > 0;
+    if (codes != (mesh->n_coded > 0))
+        FAIL("%s, rank %d: %d matrices go compressed", text, rank, mesh->n_coded);
 }
 
 static void run(const struct grids *x) {
     struct mpi_case c, one;
     char model[400], text[400];
+    tolerance = coded ? 1e-9 : 1e-12;
     model_for(x, model, sizeof model);
     snprintf(text, sizeof text, "{\"method\": \"grid\", %s}", x->plan);
     if (open_on(MPI_COMM_WORLD, model, text, &c) && open_on(MPI_COMM_SELF, model, "{}", &one)) {
         double loss = take_steps(&c, MPI_COMM_WORLD, text);
-        compare_loss(loss, take_steps(&one, MPI_COMM_SELF, text), text);
+        compare_loss_within(loss, take_steps(&one, MPI_COMM_SELF, text), tolerance, text);
+        if (coded) check_coded(&c, text);
         compare_bytes(&c, model, text);
         mpi_case_gradients(&c); /* zero 3 gathers parameters for its passes alone */
         if (compare_units(&c, &one, text) != c.real.n_parameters)
@@ -224,6 +253,25 @@ static const struct grids plans[] = {
      "1"},
 };
 
+/* Gradients that go compressed over the copies of each group, all stages' or some. */
+static const struct grids coded_plans[] = {
+    {4, true,
+     "\"tp\": 2, \"dp\": 2, \"micro_batch\": 2, \"layer_tp\": [2, 1, 2], \"compression\": "
+     "{\"gradient\": {\"stages\": 1, \"rank\": 8}}"},
+    {4, false,
+     "\"tp\": 2, \"dp\": 2, \"micro_batch\": 2, \"layer_tp\": [1, 2, 4], \"zero\": 1, "
+     "\"compression\": {\"gradient\": {\"stages\": 1, \"rank\": 8}}"},
+    {8, true,
+     "\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"layer_tp\": [2, 1, 1], "
+     "\"compression\": {\"gradient\": {\"stages\": 1, \"rank\": 8}}"},
+    {8, false,
+     "\"tp\": 2, \"pp\": 2, \"dp\": 2, \"micro_batch\": 2, \"layer_tp\": [1, 2, 2], "
+     "\"overlap\": "
+     "\"gradient\", \"zero\": 1, \"compression\": {\"gradient\": {\"stages\": 2, \"ranks\": "
+     "[8, "
+     "0]}}"},
+};
+
 static void refused(const char *plan, const char *because) {
     struct mpi_case c;
     struct fr_error err = {.status = FR_OK};
@@ -267,6 +315,9 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
         if (plans[i].ranks == n_ranks) run(&plans[i]);
+    coded = true;
+    for (size_t i = 0; i < sizeof coded_plans / sizeof *coded_plans; i++)
+        if (coded_plans[i].ranks == n_ranks) run(&coded_plans[i]);
     refusals();
     if (n_run == 0) FAIL("no plan is of %d ranks", n_ranks);
     MPI_Allreduce(MPI_IN_PLACE, &n_failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

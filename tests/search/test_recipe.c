@@ -87,6 +87,35 @@ static void methods_that_divide_the_model(void **state) {
     assert_true(left_out >= 3 + 2);
 }
 
+/* Who states a method with ghost neurons has asked for them, without --max-lossy; and where a node has one rank, for tp beyond
+ * it. */
+static void a_stated_method_has_its_ghost_neurons(void **state) {
+    static const char alone[] = /* a node has one rank */
+        "{\"device\": {\"memory_bandwidth\": \"1 TB/s\", \"gemm\": {\"fp32\": {\"peak\": \"1 "
+        "TFLOP/s\", \"half_dim\": 8}}}, \"levels\": [{\"name\": \"node\", \"ranks\": 1, "
+        "\"latency\": \"1 us\", \"bandwidth\": \"10 GB/s\"}, {\"name\": \"system\", \"ranks\": "
+        "64, \"latency\": \"2 us\", \"bandwidth\": \"5 GB/s\"}]}";
+    static const struct {
+        const char *cluster, *model, *method, *ghost, *tp;
+    } rows[] = {{"dgx-h100", "gpt-2.5b", "method=phantom", "4,16,64", "1,2,4,8"},
+                {"dgx-h100", "gpt-2.5b", "method=tensor", "", "1,2,4,8"},
+                {alone, "gpt-2", "method=phantom", "4,16,64", "1,2,4"},
+                {alone, "gpt-2", "method=tensor", "", "1"},
+                {"frontier", "ffn-4096", "method=phantom", "4,16,64", "1,2,4,8,16"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *const sets[] = {rows[i].method, NULL};
+        struct fr_job job;
+        struct fr_recipe recipe;
+        fr_test_job(rows[i].cluster, rows[i].model, sets, &job);
+        fr_recipe_choose(&job, 16, false, &recipe);
+        assert_string_equal(values(&recipe, "method"), "");
+        assert_string_equal(values(&recipe, "ghost"), rows[i].ghost);
+        assert_string_equal(values(&recipe, "tp"), rows[i].tp);
+        fr_job_free(&job);
+    }
+}
+
 /* None and each of alexnet's five convolutions; of ResNet-50 after the first and after each of 16 blocks, of four layers
  * where a projection stands beside them, else three; nothing of other kinds. */
 static void images_are_divided_where_blocks_end(void **state) {
@@ -291,6 +320,7 @@ static void narrowed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(of_a_transformer),
                                        cmocka_unit_test(methods_that_divide_the_model),
+                                       cmocka_unit_test(a_stated_method_has_its_ghost_neurons),
                                        cmocka_unit_test(images_are_divided_where_blocks_end),
                                        cmocka_unit_test(what_recomputes),
                                        cmocka_unit_test(hosts_are_offered),

@@ -194,9 +194,11 @@ static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh,
 
 fr_status fr_mesh_send_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
                                struct fr_mesh_chunk *c, int64_t slot, int unit) {
-    if (!mesh->beside || slot != c->last_slot) return FR_OK;
-    if (real->run->plan->zero > 0) return scatter(real, mesh, c, unit);
+    bool makes_last = slot == c->last_slot;
+    if (!mesh->beside) return FR_OK;
+    if (real->run->plan->zero > 0) return makes_last ? scatter(real, mesh, c, unit) : FR_OK;
     for (int i = 0; i < 2; i++) FR_TRY(poll(real, &mesh->sums[i]));
+    if (!makes_last) return FR_OK;
     for (int h = FR_HOLDERS - 1; h >= 0; h--) FR_TRY(reduce(real, mesh, c, h, unit));
     return FR_OK;
 }

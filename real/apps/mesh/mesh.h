@@ -69,7 +69,8 @@ struct fr_mesh_chunk {
     struct fr_real_codec up, up_from;
     struct fr_mesh_buckets buckets[FR_HOLDERS];
     int64_t last_slot; /**< that makes the last of its gradients */
-    bool whole;        /**< what others updated has been gathered in this iteration */
+    bool ahead,
+        whole; /**< what others updated is gathered ahead, or has been, in this iteration */
 };
 
 /** Messages on their way, each in a buffer of its own. */
@@ -272,6 +273,10 @@ int fr_mesh_pieces(const struct fr_real *real, const struct fr_mesh_state *mesh)
 /** Parameters of unit @p i of a chunk, to be whole before it runs; nothing where there is no such unit. */
 fr_status fr_mesh_gather_begin(struct fr_real *real, struct fr_mesh_state *mesh,
                                const struct fr_mesh_chunk *c, int i);
+/** Those of a chunk's first unit, ahead of its first forward pass after an update; once an iteration.  Nothing with zero
+ *  3, whose passes gather when they begin. */
+fr_status fr_mesh_gather_ahead(struct fr_real *real, struct fr_mesh_state *mesh,
+                               struct fr_mesh_chunk *c);
 /** Unit @p i is whole, and @p next is gathered beside it. */
 fr_status fr_mesh_gather_next(struct fr_real *real, struct fr_mesh_state *mesh,
                               const struct fr_mesh_chunk *c, int i, int next);

@@ -3,18 +3,27 @@
 
 #include "real/apps/mesh/mesh.h"
 
+/* The stage's next chunk, whose first pass may come at once. */
+static fr_status gather_chunk_after(struct fr_real *real, struct fr_mesh_state *mesh,
+                                    const struct fr_mesh_chunk *c) {
+    int64_t next = c - mesh->chunk + 1;
+    return next < mesh->n_chunks ? fr_mesh_gather_ahead(real, mesh, &mesh->chunk[next]) : FR_OK;
+}
+
 fr_status fr_mesh_forward(struct fr_real *real, struct fr_mesh_state *mesh,
                           struct fr_mesh_chunk *c, int m) {
     struct fr_mesh_micro *micro = &c->micro[m];
+    FR_TRY(fr_mesh_gather_ahead(real, mesh, c));
     if (c->first)
         micro->saved[0].x = mesh->task->inputs(real, mesh, m);
     else
         FR_TRY(fr_mesh_receive(real, mesh, c, m, micro->saved[0].x));
     FR_REAL_TRY(real, MPI_Wait(&micro->sent, MPI_STATUS_IGNORE)); /* of the iteration before */
-    FR_TRY(fr_mesh_gather_begin(real, mesh, c, 0));
+    if (!c->ahead) FR_TRY(fr_mesh_gather_begin(real, mesh, c, 0));
     for (int i = 0; i < c->n_units; i++) {
         void *next = i + 1 < c->n_units ? micro->saved[i + 1].x : micro->top;
         FR_TRY(fr_mesh_gather_next(real, mesh, c, i, i + 1));
+        if (i + 1 == c->n_units) FR_TRY(gather_chunk_after(real, mesh, c));
         FR_TRY(c->unit[i].kind->forward(real, &c->unit[i], &micro->saved[i], next));
     }
     c->whole = true;
@@ -96,6 +105,7 @@ fr_status fr_mesh_gradients(struct fr_real *real, double *loss) {
     FR_TRY(fr_mesh_join_shares(real, mesh));
     fr_mesh_put_share(real, mesh);
     FR_TRY(fr_mesh_add_partials(real, mesh));
-    for (int c = 0; c < mesh->n_chunks; c++) mesh->chunk[c].whole = false;
+    for (int c = 0; c < mesh->n_chunks; c++)
+        mesh->chunk[c].ahead = mesh->chunk[c].whole = false;
     return fr_mesh_reduce(real, mesh);
 }

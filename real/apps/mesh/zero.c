@@ -2,7 +2,8 @@
  *
  * They go unit by unit beside the passes, as FSDP has it.  With zero 3 all parameters of the next unit are
  * gathered while a unit runs, forward and backward; the first one's gather has nothing beside it.  With zero 1 the first
- * forward pass after an update gathers them, and gradients go in buckets of units (bucket.c).  A unit's gradients
+ * forward pass after an update gathers them.  A chunk's first unit is gathered while its stage waits for that pass, or
+ * since the chunk before it was whole, as Megatron-LM has it.  Gradients go in buckets of units (bucket.c).  A unit's gradients
  * of a micro-batch go to the ranks that update them while the units before it run backward.  With
  * `zero_ranks` an all-reduce over groups follows, beside one unit more.  The pass ends once all have arrived.
  *
@@ -131,6 +132,13 @@ fr_status fr_mesh_gather_begin(struct fr_real *real, struct fr_mesh_state *mesh,
         if (load_gather(real, mesh, c, i, j, f)) FR_TRY(fr_shares_gather_begin(real, f));
     }
     return FR_OK;
+}
+
+fr_status fr_mesh_gather_ahead(struct fr_real *real, struct fr_mesh_state *mesh,
+                               struct fr_mesh_chunk *c) {
+    if (real->run->plan->zero == 3 || c->ahead || !gathers(real, c)) return FR_OK;
+    c->ahead = true;
+    return fr_mesh_gather_begin(real, mesh, c, 0);
 }
 
 fr_status fr_mesh_gather_next(struct fr_real *real, struct fr_mesh_state *mesh,
