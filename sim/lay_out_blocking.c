@@ -26,7 +26,7 @@ bool fr_builder_transfer(struct fr_builder *b, int32_t r) {
     const struct fr_action *other = fr_action_at(theirs, 0);
     const struct fr_action *second = fr_action_at(own, 1),
                            *other_second = fr_action_at(theirs, 1);
-    if (!other || other->peer != r) return false;
+    if (!other) return false;
     if (same_transfer(first, other) || same_transfer(other, first)) {
         bool sends = first->kind == FR_ACTION_SEND;
         int32_t from = sends ? r : first->peer, to = sends ? first->peer : r;

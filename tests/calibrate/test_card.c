@@ -82,17 +82,17 @@ static void measure(struct measured *m, uint64_t *dice) {
                                                .n_pairs = 1 << below(dice, 3),
                                                .size_B = 1 << (20 + below(dice, 3)),
                                                .time_s = time_of(dice)};
-        struct fr_sample_collective one = {.op = below(dice, 2) ? FR_OP_ALL_REDUCE
-                                                                : FR_OP_ALL_GATHER,
-                                           .level = FR_SAMPLE_NODE,
-                                           .n_ranks = 2 << below(dice, 2),
-                                           .n_nodes = 1,
-                                           .n_groups = 1,
-                                           .size_B = 1 << (20 + below(dice, 4)),
-                                           .time_s = time_of(dice)};
+        struct fr_sample_collective one = {
+            .op = below(dice, 2) ? FR_OP_ALL_REDUCE : FR_OP_ALL_GATHER,
+            .level = FR_SAMPLE_NODE,
+            .n_ranks = 2 << below(dice, 2),
+            .n_nodes = 1,
+            .n_groups = 1,
+            .size_B = below(dice, 6) ? 1 << (20 + below(dice, 4)) : 0,
+            .time_s = time_of(dice)};
         m->alone[i] = one;
         one.n_groups = 2 << below(dice, 2), one.layout = below(dice, 2);
-        one.size_B = 1 << (20 + below(dice, 5));
+        one.size_B = below(dice, 6) ? 1 << (20 + below(dice, 5)) : 0;
         one.time_s = 1.5 * time_of(dice);
         m->several[i] = one;
     }

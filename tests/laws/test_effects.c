@@ -316,6 +316,12 @@ static void a_kind_far_off_is_wide(void **state) {
     for (int turn = 0; turn < 20; turn++) assert_true(fr_effects_widen(effects, size, d));
     assert_true(fr_effects_at(effects, size, &after, &narrow) > normal + 50);
     FR_TRUE(fabs(after) < 0.4 * fabs(before), "%g after %g", after, before);
+    /* Where nothing can be inverted it says so and widens none. */
+    double broken[FR_EFFECTS], wide = fr_effects_at(effects, size, NULL, NULL);
+    memcpy(broken, size, sizeof broken);
+    broken[FR_EFFECT_DEVICE] = NAN;
+    assert_false(fr_effects_widen(effects, broken, d));
+    assert_true(fr_effects_at(effects, size, NULL, NULL) == wide);
     fr_effects_free(effects);
 }
 
