@@ -89,8 +89,8 @@ void fr_picture_text(struct fr_picture *p, const char *text, double x_px, double
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Do the words of @p text that end and begin around its letter @p end stay together: a number and its unit, a short
- * word before a number, "k 16", "forerun 0.2.0", or the sides of an equation, "n = 1024"? */
+/* Do the words of @p text that end and begin around its letter @p end stay together?  A number and its unit do, a short
+ * word before a number ("k 16", "forerun 0.2.0"), and the sides of an equation ("n = 1024"). */
 static bool stay_together(const char *text, size_t end, size_t blanks) {
     enum { UNIT = 3, NAME = 7 };
     const char *next = text + end + blanks;

@@ -166,11 +166,10 @@ FR_FACT_PUT(memory_moments, "memory_moments", SOMETIMES, fr_report_put_moments,
 FR_FACT(iterations, "iterations", NUMBER, ALWAYS, v->out->iterations,
         "iterations to target loss", CSV(2, NULL))
 FR_FACT(iterations_low, "iterations_low", NUMBER, WHERE(v->out->iterations_deviation > 0),
-        v->out->iterations *exp(-1.6448536269514722 * v->out->iterations_deviation),
+        v->out->iterations / fr_growth_half(v->out->iterations_deviation),
         "low end of the 90 % interval of iterations by a law of growth")
 FR_FACT(iterations_high, "iterations_high", NUMBER, WHERE(v->out->iterations_deviation > 0),
-        v->out->iterations *exp(1.6448536269514722 * v->out->iterations_deviation),
-        "its high end")
+        v->out->iterations *fr_growth_half(v->out->iterations_deviation), "its high end")
 FR_FACT_WORD(iterations_origin, "iterations_origin", fr_iterations_origins, ALWAYS,
              fr_iterations_origins[v->out->iterations_origin],
              "`given`, `interpolated` between known plans, `scaled` from another batch, by "

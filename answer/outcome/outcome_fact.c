@@ -10,6 +10,7 @@
 #include "models/device/jitter.h"
 #include "models/outcome/energy.h"
 #include "models/outcome/memory.h"
+#include "models/plan/growth.h"
 
 const char *const fr_engine_names[] = {"closed", "event", "simgrid", NULL};
 

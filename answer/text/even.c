@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "models/plan/growth.h"
+
 const char *fr_even_number(double x, char *out, size_t capacity) {
     snprintf(out, capacity, fabs(x - 1) < 0.005 ? "%.4f" : "%.3g", x);
     return out;
@@ -25,8 +27,7 @@ const char *fr_even_cell(const struct fr_outcome *out, char *cell, size_t capaci
 }
 
 const char *fr_even_steps(const struct fr_outcome *outcome, char *out, size_t capacity) {
-    static const double normal_95 = 1.6448536269514722;
-    const double half = exp(normal_95 * outcome->iterations_deviation);
+    const double half = fr_growth_half(outcome->iterations_deviation);
     if (!(outcome->iterations_deviation > 0)) return "";
     snprintf(out, capacity, " (90 %%: %.3g to %.3g)", outcome->iterations / half,
              outcome->iterations * half);

@@ -11,6 +11,8 @@ enum { SIZE = FR_GROWTH_TERMS + 1 };
 /* Normal quantile of 95 %: what Student's is held against. */
 static const double normal_95 = 1.6448536269514722;
 
+double fr_growth_half(double deviation) { return exp(normal_95 * deviation); }
+
 const char *const fr_growth_terms[] = {"ghost", "tp", "rank", "share", "width", "depth", NULL};
 static const char *const keys[] = {"of",         "terms",     "ratio",    "centre", "powers",
                                    "covariance", "deviation", "quantile", "points", NULL};

@@ -31,6 +31,9 @@ fr_status fr_growth_read(const struct fr_json *node, struct fr_growth *law,
 /** The members of its object but "points". */
 void fr_growth_write(struct fr_json_writer *w, const struct fr_growth *law);
 
+/** Factor from a number to either end of its 90 % interval, whose logarithm has @p deviation as a normal's. */
+double fr_growth_half(double deviation);
+
 /** ln of the ratio, and its deviation, at x[FR_GROWTH_TERMS] > 0. */
 double fr_growth_ratio(const struct fr_growth *law, const double *x, double *deviation);
 

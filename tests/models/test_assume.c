@@ -309,8 +309,8 @@ static void every_condition_is_documented(void **state_) {
     free(docs);
 }
 
-/* A runtime that says lighter is taken at its word for models without further tokens, too: stage i has the layers from i c
- * on, at most c = ceil(L / pp), where that leaves the last stage some and fewer. */
+/* A runtime that says lighter is taken at its word for models without further tokens, too.  Stage i has the layers from
+ * i c on, at most c = ceil(L / pp), where that leaves the last stage some and fewer. */
 static void any_model_may_have_lighter_stages(void **state) {
     enum { LAYERS = 32 };
     (void)state;

@@ -223,8 +223,8 @@ static void plans_of_a_line_are_its_own(void **state) {
     end(&s);
 }
 
-/* The facts of a plan are checked once more where it is shown: a reason that plan 0 has not, a list with a plan
- * that cannot be, and a plan that is said to be better than it is, make no result. */
+/* The facts of a plan are checked once more where it is shown.  No result comes of a reason that plan 0 has not, of a
+ * list with a plan that cannot be, or of a plan that is said to be better than it is. */
 static void joined_is_what_is_so(void **state) {
     struct search s;
     struct fr_search_result result = {0};

@@ -1,5 +1,5 @@
-/* Stages, grids and ranks that a plan leaves to be chosen are chosen once: its price is that of a job whose plan states what was chosen, and the plan
- * of the outcome leaves it as open as it was. */
+/* Stages, grids and ranks that a plan leaves to be chosen are chosen once.  Its price is that of a job whose plan states
+ * what was chosen, and the plan of the outcome leaves it as open as it was. */
 #include "search/chosen.h"
 
 #include "models/outcome/cost.h"
